@@ -1,1 +1,17 @@
-//! Placeholder replaced below.
+//! The doing: a webhook's way from the socket to the agent and on to its target.
+//!
+//! [`ingest`] takes requests and writes them to the ledger; [`run`](mod@run) wakes agents for what waits there; [`deliver`]
+//! carries answers to their targets. Each takes its work from the ledger and writes back to it, so that each can die and
+//! start again without the others knowing.
+
+pub mod chance;
+pub mod clock;
+mod core;
+pub mod deliver;
+mod egress;
+pub mod ingest;
+pub mod process;
+pub mod run;
+pub mod signals;
+
+pub use core::Core;

@@ -1,0 +1,80 @@
+//! What every stage of the gateway shares.
+
+use std::path::PathBuf;
+use std::sync::{Arc, PoisonError, RwLock};
+
+use config::Config;
+use ledger::{Boot, Ledger};
+use tokio::sync::Notify;
+use tokio_util::task::TaskTracker;
+
+use crate::clock::Clock;
+use crate::run::Flights;
+use crate::signals::Signals;
+
+/// The gateway's shared parts. Stages never call each other: they write to the ledger and ring the next stage's bell.
+pub struct Core {
+    /// What happened.
+    pub ledger: Arc<dyn Ledger>,
+    /// This life's number.
+    pub boot: Boot,
+    /// The home folder.
+    pub home: PathBuf,
+    /// The time.
+    pub clock: Clock,
+    /// Metrics and log lines.
+    pub signals: Signals,
+    /// Rung when a run may have become possible.
+    pub runs_bell: Notify,
+    /// Rung when a delivery may have become due.
+    pub deliveries_bell: Notify,
+    /// Runs in flight, for those who want to stop one.
+    pub flights: Flights,
+    /// Requests and actions that must be finished before the ledger closes.
+    pub tasks: TaskTracker,
+    config: RwLock<Arc<Config>>,
+}
+
+impl Core {
+    /// Puts the parts together.
+    pub fn new(ledger: Arc<dyn Ledger>, boot: Boot, home: PathBuf, clock: Clock, config: Config) -> Core {
+        Core {
+            ledger,
+            boot,
+            home,
+            clock,
+            signals: Signals::new(),
+            runs_bell: Notify::new(),
+            deliveries_bell: Notify::new(),
+            flights: Flights::default(),
+            tasks: TaskTracker::new(),
+            config: RwLock::new(Arc::new(config)),
+        }
+    }
+
+    /// The configuration in force. What was begun with it keeps it.
+    pub fn config(&self) -> Arc<Config> {
+        Arc::clone(&self.config.read().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    /// Puts another configuration in force, as a whole, and settles what waits for routes that came or went.
+    pub async fn reconfigure(&self, config: Config) -> Result<(), ledger::Error> {
+        *self.config.write().unwrap_or_else(PoisonError::into_inner) = Arc::new(config);
+        self.reconcile_routes().await?;
+        self.deliveries_bell.notify_one();
+        Ok(())
+    }
+
+    /// Tells the ledger which routes there are, so that events of others are held and those of returned ones go on.
+    pub async fn reconcile_routes(&self) -> Result<(), ledger::Error> {
+        let known: Vec<String> = self.config().routes.keys().cloned().collect();
+        self.ledger.reconcile_routes(&known).await?;
+        self.runs_bell.notify_one();
+        Ok(())
+    }
+
+    /// The folder of locks and prompt files of runs.
+    pub fn runs_folder(&self) -> PathBuf {
+        self.home.join("runs")
+    }
+}

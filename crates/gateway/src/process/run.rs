@@ -1,0 +1,195 @@
+//! The gateway's side: start a warden, give it its order, take the frames.
+
+use std::fs::{File, OpenOptions};
+use std::os::unix::fs::OpenOptionsExt as _;
+use std::path::{Path, PathBuf};
+use std::process::Stdio;
+use std::time::Duration;
+
+use rustix::fs::{FlockOperation, flock};
+use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
+use tokio::process::{Child, ChildStdin, ChildStdout, Command};
+use tokio_util::sync::CancellationToken;
+
+use super::capture::{Head, Tail};
+use super::wire::{self, End, LARGEST_FRAME, Order};
+
+/// Between SIGTERM and SIGKILL.
+const GRACE: Duration = Duration::from_secs(5);
+/// What a warden may take beyond its program's time and grace before it counts as lost.
+const SLACK: Duration = Duration::from_secs(10);
+
+/// A program to run.
+#[derive(Debug, Clone)]
+pub struct Job {
+    /// Program and arguments.
+    pub argv: Vec<String>,
+    /// Its whole environment.
+    pub env: Vec<(String, String)>,
+    /// Its folder; the gateway's own when `None`.
+    pub cwd: Option<String>,
+    /// What it reads on standard input.
+    pub stdin: Vec<u8>,
+    /// How long it may run.
+    pub timeout: Duration,
+    /// A file that is locked while anything of it runs; made here, removed at the end.
+    pub lock: PathBuf,
+    /// Bytes of standard output that are kept, from the beginning.
+    pub stdout_limit: usize,
+    /// Bytes of standard error that are kept, from the end.
+    pub stderr_limit: usize,
+}
+
+/// How a program ended.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Exit {
+    /// By itself, with this status.
+    Code(i32),
+    /// By this signal, which was not ours.
+    Signal(i32),
+    /// Its time was over.
+    TimedOut,
+    /// Somebody asked for it.
+    Stopped,
+    /// It could not be started, or its warden was lost; the text says why.
+    NotStarted(String),
+}
+
+/// What came of a job.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Report {
+    /// How it ended.
+    pub exit: Exit,
+    /// The kept part of its standard output.
+    pub stdout: Vec<u8>,
+    /// Whether there was more.
+    pub stdout_cut: bool,
+    /// The end of its standard error.
+    pub stderr: String,
+}
+
+/// Runs a program to its end, or until `stop` is cancelled. Everything that it started has ended when this returns.
+pub async fn run(job: Job, stop: &CancellationToken) -> Report {
+    let lock_path = job.lock.clone();
+    let report = match start(&job) {
+        Ok(warden) => attend(warden, job, stop).await,
+        Err(error) => not_started(format!("cannot start a warden for {}: {error}", job.argv.first().map_or("", String::as_str))),
+    };
+    // Only now, when nothing of it runs any more.
+    let _ = std::fs::remove_file(lock_path);
+    report
+}
+
+fn not_started(why: String) -> Report {
+    Report { exit: Exit::NotStarted(why), stdout: Vec::new(), stdout_cut: false, stderr: String::new() }
+}
+
+fn start(job: &Job) -> std::io::Result<Child> {
+    let lock = OpenOptions::new().create(true).truncate(true).write(true).mode(0o600).open(&job.lock)?;
+    flock(&lock, FlockOperation::NonBlockingLockExclusive)?;
+    // The link stays right when the file is replaced by an upgrade while we run.
+    #[expect(clippy::disallowed_methods, reason = "this is the one place that starts processes")]
+    let mut warden = Command::new("/proc/self/exe");
+    warden
+        .arg0("doorbell-warden")
+        .arg("warden")
+        .env_clear()
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::from(lock))
+        // A Ctrl-C meant for the gateway must not reach the warden.
+        .process_group(0);
+    warden.spawn()
+}
+
+async fn attend(mut warden: Child, job: Job, stop: &CancellationToken) -> Report {
+    let (Some(control), Some(frames)) = (warden.stdin.take(), warden.stdout.take()) else {
+        return not_started("the warden has no pipes".into());
+    };
+    let order = Order {
+        argv: job.argv,
+        env: job.env,
+        cwd: job.cwd,
+        stdin_bytes: job.stdin.len(),
+        timeout_ms: u64::try_from(job.timeout.as_millis()).unwrap_or(u64::MAX),
+        grace_ms: 5_000,
+    };
+    let mut stdout = Head::new(job.stdout_limit);
+    let mut stderr = Tail::new(job.stderr_limit);
+    let limit = job.timeout.saturating_add(GRACE).saturating_add(SLACK);
+    // The control pipe must stay open until the end: closing it means that the gateway has gone.
+    let (talk, listen) = (talk(control, &order, &job.stdin, stop), listen(frames, &mut stdout, &mut stderr));
+    let end = tokio::select! {
+        end = tokio::time::timeout(limit, listen) => end.unwrap_or(None),
+        never = talk => match never {},
+    };
+    let exit = match end {
+        Some(End::Code(code)) => Exit::Code(code),
+        Some(End::Signal(signal)) => Exit::Signal(signal),
+        Some(End::TimedOut) => Exit::TimedOut,
+        Some(End::Stopped) => Exit::Stopped,
+        Some(End::NotStarted(why)) => Exit::NotStarted(why),
+        None => Exit::NotStarted("the run's warden was lost".into()),
+    };
+    if end_is_lost(&exit) {
+        let _ = warden.start_kill();
+    }
+    let _ = warden.wait().await;
+    Report { exit, stdout: stdout.bytes, stdout_cut: stdout.cut, stderr: stderr.into_text() }
+}
+
+fn end_is_lost(exit: &Exit) -> bool {
+    matches!(exit, Exit::NotStarted(why) if why.ends_with("was lost"))
+}
+
+/// Gives the order and the input, then waits for the wish to stop. Never returns: dropping it closes the pipe.
+async fn talk(mut control: ChildStdin, order: &Order, stdin: &[u8], stop: &CancellationToken) -> std::convert::Infallible {
+    let mut line = serde_json::to_vec(order).unwrap_or_default();
+    line.push(b'\n');
+    // A warden that has gone shows at the end of its frames.
+    let _ = control.write_all(&line).await;
+    let _ = control.write_all(stdin).await;
+    let _ = control.flush().await;
+    stop.cancelled().await;
+    let _ = control.write_all(&[wire::STOP]).await;
+    let _ = control.flush().await;
+    std::future::pending().await
+}
+
+/// Takes frames until the last one; `None` when the warden ended without it.
+async fn listen(mut frames: ChildStdout, stdout: &mut Head, stderr: &mut Tail) -> Option<End> {
+    let mut body = Vec::new();
+    loop {
+        let mut head = [0; 5];
+        frames.read_exact(&mut head).await.ok()?;
+        let [tag, length @ ..] = head;
+        let length = u32::from_be_bytes(length);
+        if length > LARGEST_FRAME {
+            return None;
+        }
+        body.resize(usize::try_from(length).ok()?, 0);
+        frames.read_exact(&mut body).await.ok()?;
+        match tag {
+            wire::STDOUT => stdout.push(&body),
+            wire::STDERR => stderr.push(&body),
+            wire::END => return serde_json::from_slice(&body).ok(),
+            _ => {}
+        }
+    }
+}
+
+/// Waits until nothing holds the lock of a job of an earlier life any more, then removes its file. Blocks the thread.
+///
+/// A warden whose gateway has gone ends its program within the grace of 5 s, so this is short.
+pub fn wait_until_gone(lock: &Path) -> std::io::Result<()> {
+    let file = match File::open(lock) {
+        Ok(file) => file,
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(()),
+        Err(error) => return Err(error),
+    };
+    flock(&file, FlockOperation::LockExclusive)?;
+    match std::fs::remove_file(lock) {
+        Err(error) if error.kind() != std::io::ErrorKind::NotFound => Err(error),
+        _ => Ok(()),
+    }
+}

@@ -1,0 +1,219 @@
+//! The process between the gateway and one program.
+
+use std::io::{Read, Stdout, Write};
+use std::os::unix::process::{CommandExt as _, ExitStatusExt as _};
+use std::process::{Child, Command, ExitCode, ExitStatus, Stdio};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use rustix::process::{Pid, Signal, getpid, set_child_subreaper};
+
+use super::wire::{END, End, Order, STARTED, STDERR, STDOUT, STOP, read_order, write_frame};
+use super::{descendants, wire};
+
+/// What happens while the program runs.
+enum Happening {
+    /// The program itself has ended; what it started may go on.
+    Exited(std::io::Result<ExitStatus>),
+    /// The gateway wants it stopped.
+    Stop,
+    /// The gateway has gone.
+    Orphaned,
+    /// One of the program's output streams is at its end.
+    Drained,
+}
+
+/// How long the last output may take once every process has ended.
+const DRAIN: Duration = Duration::from_secs(1);
+/// How often the processes left behind are looked for while they end.
+const LOOK: Duration = Duration::from_millis(5);
+
+/// Serves as a warden: standard input and output speak [`wire`]; ends when the program and all that it started have ended.
+pub fn main() -> ExitCode {
+    // Without this, what the program leaves behind would go to init, out of our reach.
+    let _ = set_child_subreaper(Some(getpid()));
+    let mut control = std::io::stdin();
+    let Ok(order) = read_order(&mut control) else { return ExitCode::FAILURE };
+    let mut stdin = vec![0; order.stdin_bytes];
+    // All of it is read before the program starts: a gateway that dies halfway starts nothing.
+    if control.read_exact(&mut stdin).is_err() {
+        return ExitCode::FAILURE;
+    }
+    let out = Arc::new(Mutex::new(std::io::stdout()));
+    let end = match start(&order) {
+        Ok(child) => attend(child, &order, stdin, control, &out),
+        Err(error) => End::NotStarted(format!("cannot start {}: {error}", order.argv.first().map_or("", String::as_str))),
+    };
+    let report = serde_json::to_vec(&end).unwrap_or_default();
+    say(&out, END, &report);
+    ExitCode::SUCCESS
+}
+
+fn start(order: &Order) -> std::io::Result<Child> {
+    let (program, arguments) = order.argv.split_first().ok_or(std::io::ErrorKind::InvalidInput)?;
+    #[expect(clippy::disallowed_methods, reason = "the warden is where programs are started")]
+    let mut command = Command::new(program);
+    command
+        .args(arguments)
+        .env_clear()
+        .envs(order.env.iter().map(|(name, value)| (name, value)))
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .process_group(0);
+    if let Some(cwd) = &order.cwd {
+        command.current_dir(cwd);
+    }
+    command.spawn()
+}
+
+fn attend(mut child: Child, order: &Order, stdin: Vec<u8>, control: std::io::Stdin, out: &Arc<Mutex<Stdout>>) -> End {
+    say(out, STARTED, &[]);
+    let deadline = Instant::now() + Duration::from_millis(order.timeout_ms);
+    let grace = Duration::from_millis(order.grace_ms);
+    let (happened, happenings) = channel();
+    feed(child.stdin.take(), stdin);
+    listen(control, happened.clone());
+    forward(child.stdout.take(), STDOUT, Arc::clone(out), happened.clone());
+    forward(child.stderr.take(), STDERR, Arc::clone(out), happened.clone());
+    // A process id is below 2^31 and never 0.
+    let group = Pid::from_child(&child);
+    thread::spawn(move || {
+        let status = child.wait();
+        let _ = happened.send(Happening::Exited(status));
+    });
+    let mut watch = Watch { happenings, group, exited: None, streams: 2 };
+    let early = watch.until_exit(deadline);
+    if early.is_some() {
+        descendants::signal_all(group, Signal::TERM);
+    }
+    watch.end_everything(grace);
+    watch.drain();
+    early.unwrap_or_else(|| watch.exit())
+}
+
+struct Watch {
+    happenings: Receiver<Happening>,
+    group: Pid,
+    exited: Option<std::io::Result<ExitStatus>>,
+    streams: u8,
+}
+
+impl Watch {
+    /// Waits until the program has ended by itself, or answers why it must end.
+    fn until_exit(&mut self, deadline: Instant) -> Option<End> {
+        while self.exited.is_none() {
+            match self.happenings.recv_timeout(deadline.saturating_duration_since(Instant::now())) {
+                Ok(Happening::Stop | Happening::Orphaned) | Err(RecvTimeoutError::Disconnected) => return Some(End::Stopped),
+                Err(RecvTimeoutError::Timeout) => return Some(End::TimedOut),
+                Ok(other) => self.note(other),
+            }
+        }
+        None
+    }
+
+    /// Ends the program, when it has not ended, and what it has left behind: politely first, then without asking.
+    fn end_everything(&mut self, grace: Duration) {
+        let politely_until = Instant::now() + grace;
+        let mut asked = self.exited.is_none();
+        loop {
+            if self.exited.is_some() && descendants::reap_all() {
+                return;
+            }
+            if Instant::now() >= politely_until {
+                descendants::signal_all(self.group, Signal::KILL);
+            } else if !asked {
+                descendants::signal_all(self.group, Signal::TERM);
+                asked = true;
+            }
+            if let Ok(happening) = self.happenings.recv_timeout(LOOK) {
+                self.note(happening);
+            }
+        }
+    }
+
+    /// Lets the readers reach the ends of their streams. Nobody is left who could hold them open; the limit is for the
+    /// case of a process that escaped even the warden.
+    fn drain(&mut self) {
+        let until = Instant::now() + DRAIN;
+        while self.streams > 0 {
+            match self.happenings.recv_timeout(until.saturating_duration_since(Instant::now())) {
+                Ok(happening) => self.note(happening),
+                Err(_) => return,
+            }
+        }
+    }
+
+    fn note(&mut self, happening: Happening) {
+        match happening {
+            Happening::Exited(status) => self.exited = Some(status),
+            Happening::Drained => self.streams -= 1,
+            // It is ending already.
+            Happening::Stop | Happening::Orphaned => {}
+        }
+    }
+
+    fn exit(self) -> End {
+        match self.exited {
+            Some(Ok(status)) => match (status.code(), status.signal()) {
+                (Some(code), _) => End::Code(code),
+                (None, signal) => End::Signal(signal.unwrap_or(0)),
+            },
+            Some(Err(error)) => End::NotStarted(format!("cannot wait for the program: {error}")),
+            None => End::Stopped,
+        }
+    }
+}
+
+/// Writes the program's input in a thread of its own: a program that does not read must not hold anything else up, and
+/// one that ends without reading is no error.
+fn feed(pipe: Option<std::process::ChildStdin>, stdin: Vec<u8>) {
+    thread::spawn(move || {
+        if let Some(mut pipe) = pipe {
+            let _ = pipe.write_all(&stdin);
+        }
+    });
+}
+
+fn listen(mut control: std::io::Stdin, happened: Sender<Happening>) {
+    thread::spawn(move || {
+        let mut byte = [0];
+        loop {
+            let happening = match control.read(&mut byte) {
+                Ok(0) => Happening::Orphaned,
+                Ok(_) if byte[0] == STOP => Happening::Stop,
+                Err(error) if error.kind() != std::io::ErrorKind::Interrupted => Happening::Orphaned,
+                _ => continue,
+            };
+            let last = matches!(happening, Happening::Orphaned);
+            if happened.send(happening).is_err() || last {
+                return;
+            }
+        }
+    });
+}
+
+fn forward(pipe: Option<impl Read + Send + 'static>, tag: u8, out: Arc<Mutex<Stdout>>, happened: Sender<Happening>) {
+    thread::spawn(move || {
+        let mut buffer = vec![0; 32 * 1024];
+        if let Some(mut pipe) = pipe {
+            loop {
+                match pipe.read(&mut buffer) {
+                    Ok(0) => break,
+                    // What a gateway that has gone cannot take is read all the same, so that the program is not held up.
+                    Ok(length) => say(&out, tag, &buffer[..length]),
+                    Err(error) if error.kind() == std::io::ErrorKind::Interrupted => {}
+                    Err(_) => break,
+                }
+            }
+        }
+        let _ = happened.send(Happening::Drained);
+    });
+}
+
+fn say(out: &Mutex<Stdout>, tag: u8, bytes: &[u8]) {
+    let mut out = out.lock().unwrap_or_else(PoisonError::into_inner);
+    let _ = wire::write_frame(&mut *out, tag, bytes);
+}

@@ -1,0 +1,119 @@
+//! What people do to single events and deliveries, and what time does to old ones.
+
+use rules::states::EventState;
+use rusqlite::{Connection, OptionalExtension as _, params};
+
+use super::views::state;
+use super::{failed, lines};
+use crate::{Error, Millis};
+
+struct Found {
+    seq: i64,
+    route: String,
+    line: Option<String>,
+    state: EventState,
+}
+
+fn find(connection: &Connection, id: &str) -> Result<Found, Error> {
+    let row = connection
+        .prepare_cached("SELECT seq, route, line, state FROM events WHERE id = ?1")
+        .and_then(|mut s| {
+            s.query_row([id], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?, row.get::<_, String>(3)?))).optional()
+        })
+        .map_err(failed)?;
+    let (seq, route, line, text) = row.ok_or_else(|| Error::NotFound { kind: "event", id: id.to_owned() })?;
+    Ok(Found { seq, route, line, state: state(&text)? })
+}
+
+pub(super) fn cancel_event(connection: &Connection, id: &str, reason: &str, now: Millis) -> Result<(), Error> {
+    let event = find(connection, id)?;
+    match event.state {
+        EventState::Held | EventState::Queued | EventState::Failed => {}
+        EventState::Running => {
+            return Err(Error::Conflict(format!("{id} is running; stop its run instead")));
+        }
+        other => return Err(Error::Conflict(format!("{id} has already ended: {other}"))),
+    }
+    connection
+        .execute(
+            "UPDATE events SET state = 'cancelled', reason = ?2, ready = 0, due_at = NULL, finished_at = ?3 WHERE seq = ?1",
+            params![event.seq, reason, now],
+        )
+        .map_err(failed)?;
+    match &event.line {
+        Some(line) => lines::refresh(connection, &event.route, line),
+        None => Ok(()),
+    }
+}
+
+pub(super) fn retry_event(connection: &Connection, id: &str) -> Result<(), Error> {
+    let event = find(connection, id)?;
+    if !matches!(event.state, EventState::Failed | EventState::Exhausted | EventState::Cancelled) {
+        return Err(Error::Conflict(format!("{id} is {}; only what failed, is exhausted or was cancelled can be retried", event.state)));
+    }
+    let paused = lines::paused(connection, &event.route)?;
+    let (state, reason) = if paused { ("held", Some("paused")) } else { ("queued", None) };
+    connection
+        .execute(
+            "UPDATE events SET state = ?2, reason = ?3, due_at = NULL, finished_at = NULL, retries_spent = 0,
+                               interruptions = 0, later_since = NULL WHERE seq = ?1",
+            params![event.seq, state, reason],
+        )
+        .map_err(failed)?;
+    if paused { Ok(()) } else { lines::enter(connection, event.seq, &event.route, event.line.as_deref()) }
+}
+
+pub(super) fn retry_delivery(connection: &Connection, id: &str, now: Millis) -> Result<(), Error> {
+    let state: String = connection
+        .query_row("SELECT state FROM deliveries WHERE id = ?1", [id], |row| row.get(0))
+        .optional()
+        .map_err(failed)?
+        .ok_or_else(|| Error::NotFound { kind: "delivery", id: id.to_owned() })?;
+    if !matches!(state.as_str(), "failed" | "exhausted" | "unknown") {
+        return Err(Error::Conflict(format!(
+            "{id} is {state}; only what failed, is exhausted or of unknown outcome can be sent again"
+        )));
+    }
+    connection
+        .execute(
+            "UPDATE deliveries SET state = 'pending', error = NULL, spent = 0, due_at = ?2 WHERE id = ?1",
+            params![id, now],
+        )
+        .map(drop)
+        .map_err(failed)
+}
+
+pub(super) fn prune(connection: &Connection, before: Millis, limit: u32) -> Result<u32, Error> {
+    let mut old: Vec<i64> = Vec::new();
+    for state in EventState::ALL.iter().filter(|s| s.is_finished()) {
+        let left = limit.saturating_sub(u32::try_from(old.len()).unwrap_or(u32::MAX));
+        let mut found: Vec<i64> = connection
+            .prepare_cached(
+                "SELECT seq FROM events e INDEXED BY events_by_state WHERE state = ?1 AND finished_at < ?2 AND NOT EXISTS (
+                     SELECT 1 FROM deliveries d WHERE d.event_seq = e.seq AND d.state IN ('pending', 'sending', 'failed'))
+                 ORDER BY seq LIMIT ?3",
+            )
+            .and_then(|mut s| s.query_map(params![state.as_str(), before, left], |row| row.get(0))?.collect())
+            .map_err(failed)?;
+        old.append(&mut found);
+    }
+    for seq in &old {
+        remove(connection, *seq)?;
+    }
+    Ok(u32::try_from(old.len()).unwrap_or(u32::MAX))
+}
+
+/// Removes an event with all that hangs on it.
+pub(super) fn remove(connection: &Connection, seq: i64) -> Result<(), Error> {
+    for sql in [
+        "DELETE FROM run_texts WHERE run_seq IN (SELECT seq FROM runs WHERE event_seq = ?1)",
+        "DELETE FROM runs WHERE event_seq = ?1",
+        "DELETE FROM deliveries WHERE event_seq = ?1",
+        "DELETE FROM keys WHERE event_seq = ?1",
+        "DELETE FROM requests WHERE event_seq = ?1",
+        "DELETE FROM events WHERE seq = ?1",
+    ] {
+        connection.prepare_cached(sql).and_then(|mut s| s.execute([seq])).map_err(failed)?;
+    }
+    Ok(())
+}

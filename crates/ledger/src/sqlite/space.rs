@@ -1,0 +1,38 @@
+//! Free space, looked at no more than once a second.
+
+use std::path::PathBuf;
+use std::sync::Mutex;
+use std::time::{Duration, Instant};
+
+use crate::Error;
+
+/// A look at a disk that is not repeated for a second.
+#[derive(Debug)]
+pub(super) struct Space {
+    folder: PathBuf,
+    wanted: u64,
+    seen: Mutex<Option<(Instant, u64)>>,
+}
+
+impl Space {
+    pub(super) fn new(folder: PathBuf, wanted: u64) -> Space {
+        Space { folder, wanted, seen: Mutex::new(None) }
+    }
+
+    /// [`Error::DiskLow`] when less than the wanted bytes are free. A disk that cannot be asked counts as roomy: the write decides.
+    pub(super) fn check(&self) -> Result<(), Error> {
+        if self.wanted == 0 {
+            return Ok(());
+        }
+        let mut seen = self.seen.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+        let free = match *seen {
+            Some((at, free)) if at.elapsed() < Duration::from_secs(1) => free,
+            _ => {
+                let free = rustix::fs::statvfs(&self.folder).map_or(u64::MAX, |s| s.f_bavail.saturating_mul(s.f_frsize));
+                *seen = Some((Instant::now(), free));
+                free
+            }
+        };
+        if free < self.wanted { Err(Error::DiskLow { free, wanted: self.wanted }) } else { Ok(()) }
+    }
+}

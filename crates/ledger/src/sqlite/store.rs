@@ -1,0 +1,245 @@
+//! The store's face: options, opening, and each task handed to the writer or a reader.
+
+use std::path::{Path, PathBuf};
+use std::sync::Mutex;
+use std::thread::JoinHandle;
+use std::time::Duration;
+
+use async_trait::async_trait;
+
+use super::admit::Packed;
+use super::finish::Texts;
+use super::lock::{Lock, LockError};
+use super::readers::Readers;
+use super::space::Space;
+use super::writer::{Flush, Writer};
+use super::{admit, blob, claim, connect, deliver, failed, finish, recover, repair, routes, schema, views};
+use crate::{
+    Admission, Admitted, Boot, ClaimDeliveries, ClaimRuns, ClaimedDelivery, ClaimedRun, Delivery, DeliveryEnd,
+    DeliveryQuery, Due, Error, Event, EventQuery, FinishRun, Finished, Ignored, Ledger, Millis, OrphanRun, Page, Run, RunQuery,
+    Status, StoredRequest, StuckDelivery,
+};
+
+/// What a commit waits for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Durability {
+    /// The disk: an accepted event survives a power cut.
+    Full,
+    /// The operating system: it survives the process, not the machine.
+    Normal,
+}
+
+/// Where the ledger is and how careful it is.
+#[derive(Debug, Clone)]
+pub struct Options {
+    /// The home folder: `doorbell.db` and `doorbell.lock` are in it.
+    pub home: PathBuf,
+    /// What a commit waits for.
+    pub durability: Durability,
+    /// Bytes that must stay free on the disk for new events to be taken; 0 = never mind.
+    pub min_free: u64,
+    /// How long to wait for another owner to let go.
+    pub patience: Duration,
+}
+
+/// Why a ledger was not opened.
+#[derive(Debug, thiserror::Error)]
+pub enum OpenError {
+    /// Somebody else owns it.
+    #[error(transparent)]
+    Lock(#[from] LockError),
+    /// The file cannot be used.
+    #[error("{path}: {error}")]
+    File {
+        /// The database.
+        path: PathBuf,
+        /// What is wrong with it.
+        error: Error,
+    },
+}
+
+/// A ledger in one SQLite file.
+pub struct Store {
+    writer: Writer,
+    readers: Readers,
+    space: Space,
+    thread: Mutex<Option<JoinHandle<()>>>,
+    _lock: Lock,
+}
+
+impl Store {
+    /// Opens the ledger of a home, making it when it is not there. Blocks the thread, for at most `patience` on the lock.
+    pub fn open(options: &Options) -> Result<Store, OpenError> {
+        let lock = Lock::take(&options.home.join("doorbell.lock"), options.patience)?;
+        let path = options.home.join("doorbell.db");
+        let at = |error| OpenError::File { path: path.clone(), error };
+        private(&path).map_err(at)?;
+        let mut connection = connect(&path, false).map_err(at)?;
+        schema::migrate(&mut connection).map_err(at)?;
+        connection.execute_batch("PRAGMA journal_size_limit = 67108864; PRAGMA foreign_keys = OFF;").map_err(failed).map_err(at)?;
+        let (writer, thread) = Writer::start(connection, options.durability == Durability::Full).map_err(at)?;
+        Ok(Store {
+            writer,
+            readers: Readers::new(path),
+            space: Space::new(options.home.clone(), options.min_free),
+            thread: Mutex::new(Some(thread)),
+            _lock: lock,
+        })
+    }
+}
+
+/// The database is for its owner only; SQLite gives its side files the mode of the main one.
+fn private(path: &Path) -> Result<(), Error> {
+    use std::os::unix::fs::OpenOptionsExt as _;
+    std::fs::OpenOptions::new()
+        .create(true)
+        .truncate(false)
+        .write(true)
+        .mode(0o600)
+        .open(path)
+        .map(drop)
+        .map_err(|e| Error::Unavailable(format!("cannot be opened: {e}")))
+}
+
+/// About what a step without texts writes.
+const SMALL: usize = 512;
+
+#[async_trait]
+impl Ledger for Store {
+    async fn begin_boot(&self, _now: Millis) -> Result<Boot, Error> {
+        self.writer.write(Flush::Durable, SMALL, recover::begin_boot).await
+    }
+
+    async fn admit(&self, admission: Admission) -> Result<Admitted, Error> {
+        self.space.check()?;
+        let packed = Packed::new(&admission.event.request)?;
+        self.writer.write(Flush::Durable, packed.bytes(), move |c| admit::admit(c, &admission, &packed)).await
+    }
+
+    async fn record_ignored(&self, ignored: Ignored) -> Result<(), Error> {
+        self.space.check()?;
+        let packed = Packed::new(&ignored.event.request)?;
+        self.writer.write(Flush::Relaxed, packed.bytes(), move |c| admit::record_ignored(c, &ignored, &packed)).await
+    }
+
+    async fn claim_runs(&self, claim: ClaimRuns) -> Result<Vec<ClaimedRun>, Error> {
+        self.writer.write(Flush::Relaxed, SMALL, move |c| claim::claim_runs(c, &claim)).await
+    }
+
+    async fn record_prompt(&self, run_id: &str, boot: Boot, prompt: &str) -> Result<bool, Error> {
+        let (run_id, prompt) = (run_id.to_owned(), blob::pack_text(prompt));
+        self.writer
+            .write(Flush::Relaxed, prompt.len(), move |c| claim::record_prompt(c, &run_id, boot, &prompt))
+            .await
+    }
+
+    async fn finish_run(&self, finish: FinishRun) -> Result<Finished, Error> {
+        let texts = Texts::new(&finish);
+        self.writer.write(Flush::Durable, texts.bytes(), move |c| finish::finish_run(c, &finish, &texts)).await
+    }
+
+    async fn claim_deliveries(&self, claim: ClaimDeliveries) -> Result<Vec<ClaimedDelivery>, Error> {
+        self.writer.write(Flush::Durable, SMALL, move |c| deliver::claim_deliveries(c, &claim)).await
+    }
+
+    async fn finish_delivery(&self, end: DeliveryEnd) -> Result<bool, Error> {
+        self.writer.write(Flush::Relaxed, SMALL, move |c| deliver::finish_delivery(c, &end)).await
+    }
+
+    async fn due(&self) -> Result<Due, Error> {
+        self.readers.read(views::due).await
+    }
+
+    async fn orphan_runs(&self, boot: Boot) -> Result<Vec<OrphanRun>, Error> {
+        self.readers.read(move |c| recover::orphan_runs(c, boot)).await
+    }
+
+    async fn stuck_deliveries(&self, boot: Boot) -> Result<Vec<StuckDelivery>, Error> {
+        self.readers.read(move |c| recover::stuck_deliveries(c, boot)).await
+    }
+
+    async fn adopt_delivery(&self, id: &str, boot: Boot) -> Result<bool, Error> {
+        let id = id.to_owned();
+        self.writer.write(Flush::Relaxed, SMALL, move |c| recover::adopt_delivery(c, &id, boot)).await
+    }
+
+    async fn pause(&self, route: &str, now: Millis) -> Result<bool, Error> {
+        let route = route.to_owned();
+        self.writer.write(Flush::Durable, SMALL, move |c| routes::pause(c, &route, now)).await
+    }
+
+    async fn resume(&self, route: &str) -> Result<bool, Error> {
+        let route = route.to_owned();
+        self.writer.write(Flush::Durable, SMALL, move |c| routes::resume(c, &route)).await
+    }
+
+    async fn reconcile_routes(&self, known: &[String]) -> Result<(), Error> {
+        let known = known.to_vec();
+        self.writer.write(Flush::Relaxed, SMALL, move |c| routes::reconcile(c, &known)).await
+    }
+
+    async fn cancel_event(&self, id: &str, reason: &str, now: Millis) -> Result<(), Error> {
+        let (id, reason) = (id.to_owned(), reason.to_owned());
+        self.writer.write(Flush::Durable, SMALL, move |c| repair::cancel_event(c, &id, &reason, now)).await
+    }
+
+    async fn retry_event(&self, id: &str) -> Result<(), Error> {
+        let id = id.to_owned();
+        self.writer.write(Flush::Durable, SMALL, move |c| repair::retry_event(c, &id)).await
+    }
+
+    async fn retry_delivery(&self, id: &str, now: Millis) -> Result<(), Error> {
+        let id = id.to_owned();
+        self.writer.write(Flush::Durable, SMALL, move |c| repair::retry_delivery(c, &id, now)).await
+    }
+
+    async fn prune(&self, before: Millis, limit: u32) -> Result<u32, Error> {
+        self.writer.write(Flush::Relaxed, SMALL, move |c| repair::prune(c, before, limit)).await
+    }
+
+    async fn event(&self, id: &str) -> Result<Event, Error> {
+        let id = id.to_owned();
+        self.readers.read(move |c| views::event(c, &id)).await
+    }
+
+    async fn request(&self, event_id: &str) -> Result<StoredRequest, Error> {
+        let id = event_id.to_owned();
+        self.readers.read(move |c| views::request(c, &id)).await
+    }
+
+    async fn events(&self, query: EventQuery) -> Result<Page<Event>, Error> {
+        self.readers.read(move |c| views::events(c, &query)).await
+    }
+
+    async fn run(&self, id: &str) -> Result<Run, Error> {
+        let id = id.to_owned();
+        self.readers.read(move |c| views::run(c, &id)).await
+    }
+
+    async fn runs(&self, query: RunQuery) -> Result<Page<Run>, Error> {
+        self.readers.read(move |c| views::runs(c, &query)).await
+    }
+
+    async fn delivery(&self, id: &str) -> Result<Delivery, Error> {
+        let id = id.to_owned();
+        self.readers.read(move |c| views::delivery(c, &id)).await
+    }
+
+    async fn deliveries(&self, query: DeliveryQuery) -> Result<Page<Delivery>, Error> {
+        self.readers.read(move |c| views::deliveries(c, &query)).await
+    }
+
+    async fn status(&self) -> Result<Status, Error> {
+        self.readers.read(views::status).await
+    }
+
+    async fn close(&self) {
+        self.readers.close();
+        self.writer.close();
+        let thread = self.thread.lock().unwrap_or_else(std::sync::PoisonError::into_inner).take();
+        if let Some(thread) = thread {
+            // The writer ends after what was handed in; waiting for it here blocks no other task.
+            let _ = tokio::task::spawn_blocking(move || thread.join()).await;
+        }
+    }
+}
