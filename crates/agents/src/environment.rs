@@ -27,12 +27,12 @@ pub fn clean_environment(environment: &[(String, String)]) -> Vec<(String, Strin
     inherited(&INHERITED, environment).into_iter().collect()
 }
 
-/// The variables of `environment` whose name one of `names` allows. Doorbell's own names never pass: they are facts of
-/// one run, and those of a gateway that was itself started by an agent are another run's.
+/// The variables of `environment` whose name one of `names` allows. The names in [`FACTS`] never pass: those of a
+/// gateway that was itself started by an agent are another run's.
 pub(crate) fn inherited(names: &[impl AsRef<str>], environment: &[(String, String)]) -> BTreeMap<String, String> {
     let allowed = |name: &str| names.iter().any(|pattern| matches(pattern.as_ref(), name));
-    let own = |name: &str| name.starts_with("DOORBELL_") || FACTS.contains(&name);
-    let kept = environment.iter().filter(|(name, _)| is_name(name) && allowed(name) && !own(name));
+    let may_pass = |name: &str| is_name(name) && allowed(name) && !FACTS.contains(&name);
+    let kept = environment.iter().filter(|(name, _)| may_pass(name));
     kept.map(|(name, value)| (name.clone(), without_nul(value))).collect()
 }
 
@@ -86,7 +86,7 @@ mod tests {
 
     #[test]
     fn a_star_takes_everything_but_the_facts_of_another_run() {
-        let gateway = pairs(&[("A", "1"), ("DOORBELL_SESSION", "old"), ("DOORBELL_X", "2"), ("TRACEPARENT", "00-1")]);
+        let gateway = pairs(&[("A", "1"), ("DOORBELL_SESSION", "old"), ("TRACEPARENT", "00-1")]);
         assert_eq!(inherited(&["*"], &gateway).into_iter().collect::<Vec<_>>(), pairs(&[("A", "1")]));
     }
 

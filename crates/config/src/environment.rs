@@ -3,12 +3,13 @@
 mod dotenv;
 
 use std::collections::BTreeMap;
+use std::fmt;
 
 use crate::problem::Problem;
 use crate::tree::Mark;
 
 /// The variables a configuration is read with. The real environment wins over `.env`; neither is changed.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Default)]
 pub struct Environment {
     real: BTreeMap<String, String>,
     file: BTreeMap<String, String>,
@@ -55,6 +56,14 @@ impl Environment {
     }
 }
 
+/// Values may be secrets, so only names are shown.
+impl fmt::Debug for Environment {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let names = |map: &BTreeMap<String, String>| map.keys().cloned().collect::<Vec<_>>();
+        f.debug_struct("Environment").field("real", &names(&self.real)).field("file", &names(&self.file)).finish()
+    }
+}
+
 fn without_line_end(value: &str) -> &str {
     let value = value.strip_suffix('\n').unwrap_or(value);
     value.strip_suffix('\r').unwrap_or(value)
@@ -77,6 +86,7 @@ mod tests {
         assert_eq!(environment.get("C"), None);
         assert_eq!(["L", "R", "N"].map(|name| environment.get(name).unwrap()), ["x", "x", "x\n"]);
         assert!(!environment.real().contains_key("B"));
+        assert_eq!(format!("{environment:?}"), r#"Environment { real: ["A", "L", "N", "R"], file: ["A", "B"] }"#);
     }
 
     #[test]

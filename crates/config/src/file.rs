@@ -29,7 +29,11 @@ pub fn load(place: &Place, env: &BTreeMap<String, String>) -> Result<Config, Pro
     };
     let text = fs::read_to_string(&place.config_file).map_err(|error| {
         let missing = error.kind() == ErrorKind::NotFound;
-        problems.push(if missing { nothing_written(&place.config_file) } else { unreadable(&place.config_file, &error) });
+        problems.push(if missing {
+            nothing_written(&place.config_file)
+        } else {
+            unreadable(&place.config_file, &error)
+        });
         Problems(problems.clone())
     })?;
     let read = judge(&text, place, &environment, check_files);
@@ -86,16 +90,16 @@ fn resolve(raw: raw::File, home: &FilePath, environment: &Environment, report: &
     let agent_names: BTreeSet<String> = raw.agents.keys().cloned().collect();
     let known: Vec<&str> = agent_names.iter().map(String::as_str).collect();
     let default_agent = agent::default_agent(raw.default_agent.as_deref(), &known, report);
-    let target_names: BTreeSet<String> = raw.targets.keys().cloned().chain(["log".to_owned()]).collect();
     let store = store::store(&raw.store, home, report);
     let agents = agent::agents(raw.agents, report);
-    let targets = target::targets(raw.targets, report);
+    let used = raw.routes.values().flat_map(|route| route.deliver.0.iter().map(String::as_str));
+    let targets = target::targets(&raw.targets, used, report);
     let around = Surroundings {
         listen: &server.listen,
         defaults: &defaults,
         agents: &agent_names,
         default_agent: &default_agent,
-        targets: &target_names,
+        targets: &targets,
     };
     let routes = raw.routes.into_iter().filter_map(|(name, raw)| {
         let route = route::resolve(&name, raw, &around, report)?;
@@ -134,7 +138,9 @@ fn nothing_written(file: &FilePath) -> Problem {
         file: String::new(),
         at: None,
         message: format!("there is no {}", file.display()),
-        help: Some("write one (`doorbell schema` describes its keys), or see Doorbell work with `doorbell demo`".to_owned()),
+        help: Some(
+            "write one (`doorbell schema` describes its keys), or see Doorbell work with `doorbell demo`".to_owned(),
+        ),
     }
 }
 

@@ -27,6 +27,7 @@ mod variables;
 mod tests;
 
 use std::collections::BTreeMap;
+use std::fmt;
 use std::sync::Arc;
 
 pub use environment::Environment;
@@ -35,14 +36,13 @@ pub use listen::{Listen, Tls};
 pub use place::{Place, home};
 pub use problem::{Problem, Problems};
 pub use raw::Durability;
-pub use route::Route;
+pub use route::{Route, RouteDelivery};
 pub use schema::schema;
 pub use server::{Admin, Server};
 pub use store::Store;
 pub use tree::Mark;
 
 /// A configuration without problems.
-#[derive(Debug)]
 pub struct Config {
     /// The listener for providers.
     pub server: Server,
@@ -55,11 +55,27 @@ pub struct Config {
     /// The routes, by name.
     pub routes: BTreeMap<String, Arc<Route>>,
     /// The targets, by name; `log` is always among them.
-    pub targets: BTreeMap<String, Arc<()>>,
+    pub targets: BTreeMap<String, Arc<targets::Target>>,
     /// The largest hop that is still let in and sent out.
     pub max_hops: u32,
     /// What may not be meant, in the order of the file.
     pub warnings: Vec<Problem>,
     /// The environment of the process, which runs inherit from by their allow list. What stands in `.env` is not in it.
     pub environment: BTreeMap<String, String>,
+}
+
+/// The environment is full of secrets and is left out.
+impl fmt::Debug for Config {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Config")
+            .field("server", &self.server)
+            .field("admin", &self.admin)
+            .field("store", &self.store)
+            .field("agents", &self.agents)
+            .field("routes", &self.routes)
+            .field("targets", &self.targets)
+            .field("max_hops", &self.max_hops)
+            .field("warnings", &self.warnings)
+            .finish_non_exhaustive()
+    }
 }

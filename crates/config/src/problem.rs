@@ -27,22 +27,14 @@ pub struct Problem {
 
 impl fmt::Display for Problem {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let mut line = String::new();
-        if !self.path.is_empty() {
-            line.push_str(&self.path);
-            line.push_str(": ");
-        }
-        line.push_str(&self.message);
-        match self.at {
-            _ if self.file.is_empty() => {}
-            Some(at) => line.push_str(&format!(" ({}:{at})", self.file)),
-            None => line.push_str(&format!(" ({})", self.file)),
-        }
-        if let Some(help) = &self.help {
-            line.push_str("; ");
-            line.push_str(help);
-        }
-        f.write_str(&on_one_line(&line))
+        let path = if self.path.is_empty() { String::new() } else { format!("{}: ", self.path) };
+        let place = match self.at {
+            _ if self.file.is_empty() => String::new(),
+            Some(at) => format!(" ({}:{at})", self.file),
+            None => format!(" ({})", self.file),
+        };
+        let help = self.help.as_ref().map_or(String::new(), |help| format!("; {help}"));
+        f.write_str(&on_one_line(&format!("{path}{}{place}{help}", self.message)))
     }
 }
 

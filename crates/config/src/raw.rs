@@ -1,4 +1,6 @@
 //! What may be written in `config.yaml`. The doc comments of the keys are the JSON Schema and the reference page.
+//!
+//! Nothing here can be printed: these types hold secrets as plain texts.
 
 mod route;
 
@@ -7,8 +9,8 @@ use std::collections::BTreeMap;
 use agents::AgentOptions;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 use span::{Size, Span};
-use serde_json::Value as TargetOptions;
 
 pub(crate) use route::Route;
 
@@ -16,7 +18,7 @@ pub(crate) use route::Route;
 ///
 /// `${NAME}` and `${NAME:-default}` work in every text and come from the environment, else from `.env`; only a `${` with a
 /// name and its `}` counts, and `$${` stands for the characters `${`.
-#[derive(Debug, Default, Deserialize, JsonSchema)]
+#[derive(Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 #[schemars(title = "Doorbell configuration")]
 pub(crate) struct File {
@@ -33,14 +35,14 @@ pub(crate) struct File {
     /// The routes, by name: `routes.<name>` answers at `/webhooks/<name>`. A name is letters, digits, `.`, `_` and `-`, and
     /// begins with a letter or digit.
     pub(crate) routes: BTreeMap<String, Route>,
-    /// Where answers go, by a name of your choice. `log` is always there.
-    pub(crate) targets: BTreeMap<String, TargetOptions>,
+    #[schemars(schema_with = "targets::schema")]
+    pub(crate) targets: BTreeMap<String, Value>,
     /// Limits for what runs cause themselves.
     pub(crate) hooks: Hooks,
 }
 
 /// The public listener that providers send to.
-#[derive(Debug, Deserialize, JsonSchema)]
+#[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub(crate) struct Server {
     /// The address to listen on. `null` or `""` is every interface, IPv4 and IPv6.
@@ -88,7 +90,7 @@ impl Default for Server {
 }
 
 /// The listener for people: dashboard, API, metrics.
-#[derive(Debug, Deserialize, JsonSchema)]
+#[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub(crate) struct Admin {
     /// The address to listen on. `null` or `""` is every interface; any other than loopback needs a `token`.
@@ -110,7 +112,7 @@ impl Default for Admin {
 }
 
 /// Certificate and key for HTTPS.
-#[derive(Debug, Deserialize, JsonSchema)]
+#[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Tls {
     /// PEM file with the certificate and its chain; a relative path is under Doorbell's home.
@@ -120,7 +122,7 @@ pub(crate) struct Tls {
 }
 
 /// Where events, runs and deliveries are kept.
-#[derive(Debug, Deserialize, JsonSchema)]
+#[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub(crate) struct Store {
     /// `null` is the SQLite file `doorbell.db` in Doorbell's home; `sqlite:PATH` is another one.
@@ -149,7 +151,7 @@ pub enum Durability {
 }
 
 /// Limits for what runs cause themselves.
-#[derive(Debug, Deserialize, JsonSchema)]
+#[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub(crate) struct Hooks {
     /// How many times an event may come round: a webhook that a run caused counts one more than the run's own.

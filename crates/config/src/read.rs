@@ -10,7 +10,6 @@ use serde::de::DeserializeOwned;
 use crate::problem::Fault;
 use crate::tree::Node;
 pub(crate) use error::did_you_mean;
-use error::ReadError;
 use source::Source;
 
 /// No file has more problems that a person would read in one go.

@@ -5,7 +5,6 @@ use crate::problem::{Fault, Problem};
 use crate::tree::{Node, Value};
 
 /// Collects problems while the parts of a file are judged one after the other.
-#[derive(Debug)]
 pub(crate) struct Report {
     /// What could be read of the file.
     pub(crate) tree: Node,
@@ -49,7 +48,8 @@ impl Report {
     /// Whether something is wrong already at `path`, below it, or with what it stands in: then what seems to be missing
     /// there is not missing, and a second complaint would mislead.
     pub(crate) fn is_broken(&self, path: &Path) -> bool {
-        self.faults.iter().any(|fault| fault.path.is_within(path)) || self.taken.iter().any(|taken| path.is_within(taken))
+        self.faults.iter().any(|fault| fault.path.is_within(path))
+            || self.taken.iter().any(|taken| path.is_within(taken))
     }
 
     /// Whether `path` is written in the file.

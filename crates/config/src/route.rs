@@ -1,6 +1,7 @@
 //! Routes, checked and compiled.
 
 mod checks;
+mod deliver;
 mod secrets;
 
 use std::collections::BTreeSet;
@@ -17,9 +18,10 @@ use crate::path::Path;
 use crate::raw;
 use crate::report::Report;
 use crate::server::{Defaults, above_zero, bytes};
+use crate::target::Targets;
 
 /// The longest wait before a retry.
-const LONGEST_BACKOFF: Duration = Duration::from_secs(30 * 60);
+const LONGEST_BACKOFF: Duration = Duration::from_mins(30);
 
 /// A route: which events wake which agent, and where the answer goes.
 #[derive(Debug)]
@@ -40,10 +42,8 @@ pub struct Route {
     pub prompt: Option<Template>,
     /// A key of [`crate::Config::agents`].
     pub agent: String,
-    /// Keys of [`crate::Config::targets`]; at least one, none of them twice.
-    pub deliver: Vec<String>,
-    /// Values for the targets.
-    pub deliver_extra: TemplateTree,
+    /// Where answers go; at least one, none of them twice.
+    pub deliver: Vec<RouteDelivery>,
     /// For how long after its success an event's key is taken.
     pub dedupe_window: Duration,
     /// Takes the place of the delivery id.
@@ -70,13 +70,22 @@ pub struct Route {
     pub accept_from_agents: bool,
 }
 
+/// One target of a route, with the values of `deliver_extra` that are meant for it.
+#[derive(Debug)]
+pub struct RouteDelivery {
+    /// A key of [`crate::Config::targets`].
+    pub target: String,
+    /// Its values, to be filled from the event: apart for each target, so that one that cannot be filled costs no other.
+    pub extra: TemplateTree,
+}
+
 /// What routes may refer to.
 pub(crate) struct Surroundings<'a> {
     pub(crate) listen: &'a Listen,
     pub(crate) defaults: &'a Defaults,
     pub(crate) agents: &'a BTreeSet<String>,
     pub(crate) default_agent: &'a str,
-    pub(crate) targets: &'a BTreeSet<String>,
+    pub(crate) targets: &'a Targets,
 }
 
 /// Checks a route. What is wrong is in the report; `None` when there is something that no route can be made without.
@@ -84,10 +93,17 @@ pub(crate) fn resolve(name: &str, raw: raw::Route, around: &Surroundings<'_>, re
     let at = Path::new(&["routes", name]);
     checks::name(name, &at, report);
     checks::profile(&raw.profile, &at.key("profile"), report);
+    let door = secrets::verifier(&raw, &at, around, report);
     let agent = checks::agent(raw.agent.as_deref(), &at, around, report);
-    let deliver = checks::deliver(raw.deliver.0, &at.key("deliver"), around.targets, report);
+    let deliver = deliver::names(raw.deliver.0, &at.key("deliver"), around.targets, report);
+    let extra = raw.deliver_extra.into();
+    deliver::values(&deliver, &extra, &at.key("deliver_extra"), around.targets, report);
     if raw.max_concurrent == Some(0) {
-        report.fault(&at.key("max_concurrent"), "0 would never run anything", "give 1 or more; to hold events, pause the route");
+        report.fault(
+            &at.key("max_concurrent"),
+            "0 would never run anything",
+            "give 1 or more; to hold events, pause the route",
+        );
     }
     let timeout = raw.timeout.map(|timeout| above_zero(timeout, &at.key("timeout"), report));
     let max_body = raw.max_body_bytes.map(|size| bytes(size, &at.key("max_body_bytes"), report));
@@ -96,7 +112,7 @@ pub(crate) fn resolve(name: &str, raw: raw::Route, around: &Surroundings<'_>, re
     }
     let dedupe_key = checks::template(raw.dedupe_key.as_deref(), &at.key("dedupe_key"), report);
     let serial_by = checks::template(raw.serial_by.as_deref(), &at.key("serial_by"), report);
-    let (verifier, secrets) = secrets::verifier(&raw, &at, around, report)?;
+    let (verifier, secrets) = door?;
     Some(Route {
         name: name.to_owned(),
         profile: raw.profile,
@@ -106,8 +122,7 @@ pub(crate) fn resolve(name: &str, raw: raw::Route, around: &Surroundings<'_>, re
         events: EventList::new(raw.events),
         prompt: raw.prompt.filter(|prompt| !prompt.is_empty()).map(|prompt| Template::parse(&prompt)),
         agent,
-        deliver,
-        deliver_extra: TemplateTree::parse(&raw.deliver_extra.into()),
+        deliver: deliver::split(deliver, &extra),
         dedupe_window: raw.dedupe_window.0,
         dedupe_key,
         serial_by,

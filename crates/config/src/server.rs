@@ -27,7 +27,7 @@ pub struct Server {
     pub header_timeout: Duration,
     /// How long a sender may take for its body; above zero.
     pub body_timeout: Duration,
-    /// The largest body of any route: what a request may bring before its route is known.
+    /// The largest body, also after decompression, where a route says nothing else. Above zero.
     pub max_body_bytes: usize,
 }
 
@@ -67,7 +67,11 @@ fn from_environment(environment: &Environment, report: &mut Report) -> Override 
     let port = filled("WEBHOOK_PORT").and_then(|text| {
         let port = text.trim().parse().ok();
         if port.is_none() {
-            report.outside("WEBHOOK_PORT", "a port is a whole number from 0 to 65535", "mend it, or unset WEBHOOK_ENABLED");
+            report.outside(
+                "WEBHOOK_PORT",
+                "a port is a whole number from 0 to 65535",
+                "mend it, or unset WEBHOOK_ENABLED",
+            );
         }
         port
     });
@@ -112,15 +116,28 @@ pub(crate) fn admin(raw: &raw::Admin, server: &Server, home: &FilePath, report: 
         report.fault(&at.key("open"), message, "take `open` away and set admin.token, or listen on 127.0.0.1");
     } else if raw.open {
         report.warn(&at.key("open"), "every user and program of this machine can read and steer everything", "");
-    } else if token.is_none() && !listen.is_loopback() && !report.is_broken(&at.key("token")) {
+    } else if token.is_none()
+        && !listen.is_loopback()
+        && !report.is_broken(&at.key("token"))
+        && !report.is_broken(&at.key("host"))
+    {
         let message = "not a loopback address, so the admin server needs a token";
         report.fault(&at.key("host"), message, "set admin.token, or listen on 127.0.0.1");
     }
+    if raw.open && token.is_some() {
+        report.warn(&at.key("token"), "nobody is asked for it while admin.open is true", "");
+    }
     if listen.port != 0 && listen.port == server.listen.port {
-        let message = format!("{} is the port of `server` already", listen.port);
-        report.fault(&at.key("port"), message, "give each its own");
+        same_port(listen.port, report);
     }
     Admin { listen, token: token.map(Secret::new), open: raw.open }
+}
+
+/// Points at the port that is written: the other one may be a default.
+fn same_port(port: u16, report: &mut Report) {
+    let [own, other] = ["admin", "server"].map(|section| Path::new(&[section, "port"]));
+    let (at, name) = if report.has(&own) || !report.has(&other) { (own, "server") } else { (other, "admin") };
+    report.fault(&at, format!("{port} is the port of `{name}` too"), "give each its own");
 }
 
 fn listen(

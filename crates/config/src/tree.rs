@@ -82,15 +82,6 @@ impl Node {
         })
     }
 
-    /// Whether `path` is written and holds nothing.
-    pub(crate) fn is_empty_at(&self, path: &Path) -> bool {
-        self.get(path).is_some_and(|node| match &node.value {
-            Value::Null => true,
-            Value::Text(text) => text.is_empty(),
-            _ => false,
-        })
-    }
-
     /// The place of `path`, or of the nearest part above it that is in the file.
     pub(crate) fn mark(&self, path: &Path) -> Option<Mark> {
         let (mut node, mut at) = (self, None);
@@ -113,33 +104,30 @@ impl Node {
 
     /// Takes out what is at `path`; `false` when nothing is there.
     pub(crate) fn remove(&mut self, path: &Path) -> bool {
-        let Some((first, rest)) = path.steps().split_first() else { return false };
-        self.remove_steps(first, rest)
-    }
-
-    fn remove_steps(&mut self, first: &Step, rest: &[Step]) -> bool {
-        match (&mut self.value, first) {
-            (Value::Map(entries), Step::Key(key)) => {
-                let Some(n) = entries.iter().position(|e| e.key == *key) else { return false };
-                match rest.split_first() {
-                    Some((next, rest)) => entries[n].node.remove_steps(next, rest),
-                    None => {
-                        entries.remove(n);
-                        true
-                    }
-                }
+        let Some((last, above)) = path.steps().split_last() else { return false };
+        let parent = above.iter().try_fold(self, |node, step| node.below_mut(step));
+        match (parent.map(|node| &mut node.value), last) {
+            (Some(Value::Map(entries)), Step::Key(key)) => {
+                let before = entries.len();
+                entries.retain(|entry| entry.key != *key);
+                entries.len() < before
             }
-            (Value::List(items), Step::Index(index)) => {
-                let Some(n) = items.iter().position(|i| i.index == *index) else { return false };
-                match rest.split_first() {
-                    Some((next, rest)) => items[n].node.remove_steps(next, rest),
-                    None => {
-                        items.remove(n);
-                        true
-                    }
-                }
+            (Some(Value::List(items)), Step::Index(index)) => {
+                let before = items.len();
+                items.retain(|item| item.index != *index);
+                items.len() < before
             }
             _ => false,
+        }
+    }
+
+    fn below_mut(&mut self, step: &Step) -> Option<&mut Node> {
+        match (&mut self.value, step) {
+            (Value::Map(entries), Step::Key(key)) => entries.iter_mut().find(|e| e.key == *key).map(|e| &mut e.node),
+            (Value::List(items), Step::Index(index)) => {
+                items.iter_mut().find(|i| i.index == *index).map(|i| &mut i.node)
+            }
+            _ => None,
         }
     }
 

@@ -32,12 +32,15 @@ pub struct Core {
     pub flights: Flights,
     /// Requests and actions that must be finished before the ledger closes.
     pub tasks: TaskTracker,
+    /// What runs and programs may inherit from, by their allow lists.
+    pub environment: Vec<(String, String)>,
     config: RwLock<Arc<Config>>,
 }
 
 impl Core {
     /// Puts the parts together.
     pub fn new(ledger: Arc<dyn Ledger>, boot: Boot, home: PathBuf, clock: Clock, config: Config) -> Core {
+        let environment = config.environment.iter().map(|(name, value)| (name.clone(), value.clone())).collect();
         Core {
             ledger,
             boot,
@@ -48,6 +51,7 @@ impl Core {
             deliveries_bell: Notify::new(),
             flights: Flights::default(),
             tasks: TaskTracker::new(),
+            environment,
             config: RwLock::new(Arc::new(config)),
         }
     }

@@ -10,7 +10,9 @@ mod core;
 pub mod deliver;
 mod egress;
 pub mod ingest;
+pub mod listen;
 pub mod process;
+pub mod reload;
 pub mod run;
 pub mod signals;
 

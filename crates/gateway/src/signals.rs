@@ -1,5 +1,7 @@
 //! Each thing worth knowing is one function here that counts it and says it, so that metrics and log cannot drift apart.
 
+use std::collections::HashSet;
+use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
 use prometheus_client::encoding::EncodeLabelSet;
@@ -37,6 +39,7 @@ pub struct Signals {
     runs: Family<Run, Counter>,
     run_seconds: Histogram,
     deliveries: Family<Delivery, Counter>,
+    deprecations: Mutex<HashSet<String>>,
 }
 
 impl Default for Signals {
@@ -61,7 +64,7 @@ impl Signals {
         registry.register("runs", "Runs that ended, by route, agent and outcome", runs.clone());
         registry.register("run_seconds", "How long runs took", run_seconds.clone());
         registry.register("deliveries", "Attempts of deliveries that ended, by target and outcome", deliveries.clone());
-        Signals { registry, requests, ack, runs, run_seconds, deliveries }
+        Signals { registry, requests, ack, runs, run_seconds, deliveries, deprecations: Mutex::default() }
     }
 
     /// All counters in the text format of Prometheus, without the closing `# EOF`.
@@ -82,6 +85,14 @@ impl Signals {
     /// A request was refused because nobody known had signed it.
     pub fn refused(&self, route: &str, reason: &str) {
         tracing::warn!(route, reason, "invalid signature");
+    }
+
+    /// A request was signed in a way that its source has given up. Said once a route.
+    pub fn deprecated(&self, route: &str, source: &str) {
+        let mut said = self.deprecations.lock().unwrap_or_else(PoisonError::into_inner);
+        if said.insert(route.to_owned()) {
+            tracing::warn!(route, source, "the sender signs without a timestamp, so that a copy can be replayed; move it to generic-v2");
+        }
     }
 
     /// A run began.

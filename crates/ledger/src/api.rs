@@ -10,8 +10,8 @@ use async_trait::async_trait;
 
 use crate::{
     Admission, Admitted, Boot, ClaimDeliveries, ClaimRuns, ClaimedDelivery, ClaimedRun, Delivery, DeliveryEnd,
-    DeliveryQuery, Due, Error, Event, EventQuery, FinishRun, Finished, Ignored, Millis, OrphanRun, Page, Run, RunQuery, Status,
-    StoredRequest, StuckDelivery,
+    DeliveryQuery, Due, Error, Event, EventQuery, FinishRun, Finished, Ignored, Millis, OrphanRun, Page, Run, RunQuery,
+    Status, StoredRequest, StuckDelivery,
 };
 
 /// The store of events, runs and deliveries, and the queue over them.

@@ -3,6 +3,7 @@
 use serde_json::{Map, Value};
 
 use crate::error::ParseError;
+use crate::percent::{self, Wrong};
 use crate::repeat;
 
 /// Most fields of one form, repeated names included.
@@ -34,32 +35,10 @@ pub(crate) fn parse(text: &str) -> Result<Value, ParseError> {
 
 /// Decodes a name or a value that begins at `offset` of the body.
 fn decode(written: &str, offset: usize) -> Result<String, ParseError> {
-    let bytes = written.as_bytes();
-    let mut decoded = Vec::with_capacity(bytes.len());
-    let mut at = 0;
-    while at < bytes.len() {
-        let byte = match bytes[at] {
-            b'+' => b' ',
-            b'%' => {
-                let escaped = match (digit(bytes.get(at + 1)), digit(bytes.get(at + 2))) {
-                    (Some(high), Some(low)) => high << 4 | low,
-                    _ => return Err(ParseError::at_byte("form", offset + at, "% without two hex digits")),
-                };
-                at += 2;
-                escaped
-            }
-            other => other,
-        };
-        decoded.push(byte);
-        at += 1;
-    }
-    String::from_utf8(decoded)
-        .map_err(|_| ParseError::at_byte("form", offset, "percent escapes that are not UTF-8 in the field"))
-}
-
-fn digit(byte: Option<&u8>) -> Option<u8> {
-    let value = char::from(*byte?).to_digit(16)?;
-    u8::try_from(value).ok()
+    percent::decode(written, true).map_err(|wrong| match wrong {
+        Wrong::Escape(at) => ParseError::at_byte("form", offset + at, "% without two hex digits"),
+        Wrong::NotUtf8 => ParseError::at_byte("form", offset, "percent escapes that are not UTF-8 in the field"),
+    })
 }
 
 #[cfg(test)]

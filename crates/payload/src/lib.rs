@@ -13,6 +13,7 @@ mod json;
 mod kind;
 mod multipart;
 mod params;
+mod percent;
 mod repeat;
 mod text;
 mod xml;

@@ -6,6 +6,7 @@ use serde_json::{Map, Value, json};
 
 use crate::error::ParseError;
 use crate::params::Params;
+use crate::percent;
 use crate::repeat;
 
 /// Most parts of one body.
@@ -144,19 +145,7 @@ fn decode_extended(written: &str) -> Option<String> {
     let mut pieces = written.splitn(3, '\'');
     let charset = pieces.next()?;
     let encoded = pieces.nth(1)?;
-    if !charset.eq_ignore_ascii_case("utf-8") {
-        return None;
-    }
-    let mut decoded = Vec::with_capacity(encoded.len());
-    let mut bytes = encoded.bytes();
-    while let Some(byte) = bytes.next() {
-        decoded.push(if byte == b'%' { hex(bytes.next()?)? << 4 | hex(bytes.next()?)? } else { byte });
-    }
-    String::from_utf8(decoded).ok()
-}
-
-fn hex(digit: u8) -> Option<u8> {
-    u8::try_from(char::from(digit).to_digit(16)?).ok()
+    if charset.eq_ignore_ascii_case("utf-8") { percent::decode(encoded, false).ok() } else { None }
 }
 
 #[cfg(test)]

@@ -78,15 +78,16 @@ fn check_template(hmac: &Hmac) -> Result<(), SettingsError> {
     if template.pieces().iter().all(|piece| matches!(piece, Piece::Literal(_))) {
         return Err(bad("signed", "signs nothing of the request: it needs `{body}`"));
     }
+    let signs_by_name = |timestamp: &Timestamp| {
+        let header = |place: &TimestampPlace| match place {
+            TimestampPlace::Header(name) => Some(Piece::Header(name.to_string())),
+            TimestampPlace::Field(_) | TimestampPlace::Body(_) => None,
+        };
+        timestamp.places.iter().filter_map(header).any(|piece| signs(&piece))
+    };
     match &hmac.timestamp {
         None if signs(&Piece::Timestamp) => Err(bad("signed", "uses `{timestamp}`: set `timestamp_header` too")),
-        Some(timestamp)
-            if !signs(&Piece::Timestamp)
-                && !timestamp.places.iter().any(|place| match place {
-                    TimestampPlace::Header(name) => signs(&Piece::Header(name.to_string())),
-                    TimestampPlace::Field(_) | TimestampPlace::Body(_) => false,
-                }) =>
-        {
+        Some(timestamp) if !signs(&Piece::Timestamp) && !signs_by_name(timestamp) => {
             Err(bad("signed", "leaves out `{timestamp}`: an unsigned timestamp can be set to anything by anyone"))
         }
         _ => Ok(()),

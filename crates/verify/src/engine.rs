@@ -31,7 +31,7 @@ pub(crate) struct Gate {
 }
 
 enum Lock {
-    Hmac(HmacLock),
+    Hmac(Box<HmacLock>),
     Token(TokenLock),
     Open,
 }
@@ -56,7 +56,7 @@ impl Gate {
     /// A gate of several with the same secrets: those that do not fit this one are for another.
     pub(crate) fn lenient(source: Source, settings: &Settings) -> Result<Gate, SettingsError> {
         let lock = match &source.scheme {
-            Scheme::Hmac(scheme) => Lock::Hmac(HmacLock::new(scheme, settings)?),
+            Scheme::Hmac(scheme) => Lock::Hmac(Box::new(HmacLock::new(scheme, settings)?)),
             Scheme::Token(scheme) => Lock::Token(TokenLock::new(scheme, &settings.secrets)),
             Scheme::Open => Lock::Open,
         };

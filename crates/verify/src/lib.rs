@@ -15,8 +15,8 @@
 //! ];
 //!
 //! let verifier = Verifier::new(&Settings { secrets: vec![secret], ..Settings::of("github") })?;
-//! let verified = verifier.verify(&Request { headers: &headers, body }, 1_790_000_000_000).expect("signed with the secret");
-//! assert_eq!(event_type(verified.source, &headers, &serde_json::Value::Null), "push");
+//! let believed = verifier.verify(&Request { headers: &headers, body }, 1_790_000_000_000).expect("signed with the secret");
+//! assert_eq!(event_type(believed.source, &headers, &serde_json::Value::Null), "push");
 //! # Ok::<(), doorbell_verify::SettingsError>(())
 //! ```
 

@@ -114,7 +114,7 @@ pub enum KeyForm {
 /// When a request was sent.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Timestamp {
-    /// Where it stands; the first place that holds something decides.
+    /// Where it stands. A body that holds one decides, else the first of the other places.
     pub places: Vec<TimestampPlace>,
     /// What it counts.
     pub unit: Unit,

@@ -87,10 +87,10 @@ fn named(settings: &Settings) -> Result<Gate, SettingsError> {
 }
 
 fn choice(settings: &Settings) -> Result<Gates, SettingsError> {
+    let rows = auto::configured(&settings.options)?;
     if without_authentication(&settings.secrets)? {
         return named(&Settings::of("none")).map(|gate| Gates::One(Box::new(gate)));
     }
-    let rows = auto::configured(&settings.options)?;
     let gates = rows.into_iter().map(|source| Gate::lenient(source, settings));
     gates.collect::<Result<_, _>>().map(Gates::Auto)
 }

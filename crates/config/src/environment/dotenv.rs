@@ -58,30 +58,39 @@ fn assignment(line: &str) -> Option<Result<(&str, usize), &'static str>> {
 
 /// Reads the value at the beginning of `text`; returns its length.
 fn value(text: &str, number: usize, name: &str, out: &mut Dotenv) -> usize {
-    let (value, used) = match text.chars().next() {
-        Some(quote @ ('\'' | '"')) => {
-            let Some((value, used)) = quoted(&text[1..], quote) else {
-                out.faults.push((number, "the quote is never closed"));
-                return split_line(text).0.len();
-            };
-            let rest = split_line(&text[1 + used..]).0.trim_start();
-            if !rest.is_empty() && !rest.starts_with('#') {
-                out.faults.push((number, "something follows the closing quote"));
-                return 1 + used;
-            }
-            (value, 1 + used)
-        }
-        _ => {
-            let line = split_line(text).0;
-            let end = if line.starts_with('#') { 0 } else { line.find(" #").or(line.find("\t#")).unwrap_or(line.len()) };
-            (line[..end].trim_end().to_owned(), line.len())
+    let quote = text.chars().next().filter(|c| "'\"".contains(*c));
+    let read = quote.map_or_else(|| Ok(bare(text)), |quote| in_quotes(text, quote));
+    let (value, used) = match read {
+        Ok(read) => read,
+        Err((message, used)) => {
+            out.faults.push((number, message));
+            return used;
         }
     };
-    if !text.starts_with('\'') && value.contains("${") {
+    if quote != Some('\'') && value.contains("${") {
         out.references.push((number, name.to_owned()));
     }
     out.values.insert(name.to_owned(), value);
     used
+}
+
+/// A value without quotes: to the end of the line, or to a `#` with white space before it.
+fn bare(text: &str) -> (String, usize) {
+    let line = split_line(text).0;
+    let end = if line.starts_with('#') { 0 } else { line.find(" #").or(line.find("\t#")).unwrap_or(line.len()) };
+    (line[..end].trim_end().to_owned(), line.len())
+}
+
+/// A value in quotes, after which only a comment may stand. The error has the length to go on after.
+fn in_quotes(text: &str, quote: char) -> Result<(String, usize), (&'static str, usize)> {
+    let unclosed = || ("the quote is never closed", split_line(text).0.len());
+    let (value, used) = quoted(&text[1..], quote).ok_or_else(unclosed)?;
+    let rest = split_line(&text[1 + used..]).0.trim_start();
+    if rest.is_empty() || rest.starts_with('#') {
+        Ok((value, 1 + used))
+    } else {
+        Err(("something follows the closing quote", 1 + used))
+    }
 }
 
 /// The text up to the closing quote, and how much was used, the quote included.

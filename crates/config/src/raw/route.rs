@@ -10,7 +10,7 @@ use serde_json::{Map, Value};
 use span::{Size, Span};
 
 /// Which events wake which agent, and where its answer goes.
-#[derive(Debug, Deserialize, JsonSchema)]
+#[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub(crate) struct Route {
     /// How requests are verified: a provider (`github`, `stripe`, …), `hmac`, `token`, `basic`, `none`, or `auto`, which goes
@@ -23,7 +23,8 @@ pub(crate) struct Route {
     pub(crate) secrets: Option<Vec<String>>,
     /// Event types that are wanted, such as `push` or `pull_request.opened`; empty is all of them.
     pub(crate) events: Vec<String>,
-    /// What the agent is asked: a text with `{placeholders}` from the payload. Empty or absent: the payload itself.
+    /// What the agent is asked: a text with `{placeholders}` from the payload. Empty or absent: the payload itself. As in
+    /// every text, `${NAME}` is a variable of the environment, put in before any event comes.
     pub(crate) prompt: Option<String>,
     /// A key of `agents`. Default: `default_agent`.
     pub(crate) agent: Option<String>,

@@ -85,17 +85,21 @@ impl Error for ReadError {
     }
 }
 
+/// More names than this are not read but skipped over.
+const LISTED: usize = 12;
+
 /// The nearest of the known names, else all of them.
 pub(crate) fn did_you_mean(name: &str, known: &[&str]) -> String {
     match nearest(name, known.iter().copied()) {
         Some(near) => format!("did you mean `{near}`?"),
         None if known.is_empty() => "there are none to choose from".to_owned(),
+        None if known.len() > LISTED => "`doorbell schema` describes the known ones".to_owned(),
         None => format!("known here: {}", known.join(", ")),
     }
 }
 
 /// The name that looks most like `name`, if any looks like it at all.
-pub(crate) fn nearest<'a>(name: &str, known: impl Iterator<Item = &'a str>) -> Option<&'a str> {
+fn nearest<'a>(name: &str, known: impl Iterator<Item = &'a str>) -> Option<&'a str> {
     let scored = known.map(|known| (strsim::damerau_levenshtein(&name.to_lowercase(), &known.to_lowercase()), known));
     scored.filter(|(distance, known)| *distance <= 1 + known.len() / 4).min().map(|(_, known)| known)
 }

@@ -1,7 +1,7 @@
 //! A node as a source of serde's data model.
 
 use serde::de::value::MapAccessDeserializer;
-use serde::de::{DeserializeSeed, Deserializer, IntoDeserializer, MapAccess, SeqAccess, Visitor};
+use serde::de::{DeserializeSeed, Deserializer, IntoDeserializer, MapAccess, SeqAccess, Unexpected, Visitor};
 use serde_json::Number;
 
 use super::error::ReadError;
@@ -94,8 +94,10 @@ impl<'de> Deserializer<'de> for Source<'_> {
 
     /// `routes:` with nothing under it is an empty map: everything below may be commented out.
     fn deserialize_map<V: Visitor<'de>>(self, visitor: V) -> Read<V::Value> {
-        match self.0.value {
+        match &self.0.value {
             Value::Null => visitor.visit_map(Entries { rest: [].iter(), value: None }),
+            // A derived type would take the members of a list for its fields, one by one.
+            Value::List(_) => Err(serde::de::Error::invalid_type(Unexpected::Seq, &visitor)),
             _ => self.visit_value(visitor),
         }
     }

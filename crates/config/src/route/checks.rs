@@ -1,7 +1,5 @@
 //! The keys of a route that can be judged by themselves.
 
-use std::collections::BTreeSet;
-
 use rules::template::Template;
 
 use super::Surroundings;
@@ -44,24 +42,6 @@ pub(super) fn agent(written: Option<&str>, at: &Path, around: &Surroundings<'_>,
         report.fault(at, message, format!("write agents.{name}, or name one with `agent` or `default_agent`"));
     }
     name.to_owned()
-}
-
-/// The route's targets, which must be known, and none of them twice.
-pub(super) fn deliver(names: Vec<String>, at: &Path, known: &BTreeSet<String>, report: &mut Report) -> Vec<String> {
-    if names.is_empty() && !report.is_broken(at) {
-        report.fault(at, "names no target", "name one, or take the key away: answers go to the log then");
-    }
-    let is_list = report.is_list(at);
-    for (n, name) in names.iter().enumerate() {
-        let at = if is_list { at.index(n) } else { at.clone() };
-        if names[..n].contains(name) {
-            report.fault(&at, format!("`{name}` is named twice"), "one delivery a target");
-        } else if !known.contains(name) && !report.is_broken(&Path::new(&["targets", name])) {
-            let known: Vec<&str> = known.iter().map(String::as_str).collect();
-            report.fault(&at, format!("no target is called `{name}`"), did_you_mean(name, &known));
-        }
-    }
-    names
 }
 
 /// A template that must say something.

@@ -67,13 +67,13 @@ fn find(raw: &raw::Route, at: &Path, around: &Surroundings<'_>, report: &mut Rep
             report.fault(&several, "stands beside `secret`", "put all of them into `secrets`");
             None
         }
-        (true, false) => match raw.secret.as_deref().filter(|secret| !secret.trim().is_empty()) {
-            Some(secret) => Some(Found { secrets: vec![Secret::new(secret)], at: one }),
-            None => {
+        (true, false) => {
+            let secret = raw.secret.as_deref().filter(|secret| !secret.trim().is_empty());
+            if secret.is_none() {
                 report.fault(&one, "written but empty", "give it a value, or take the key away to use server.secret");
-                None
             }
-        },
+            secret.map(|secret| Found { secrets: vec![Secret::new(secret)], at: one })
+        }
         (false, true) => list(raw.secrets.as_deref().unwrap_or_default(), several, report),
         (false, false) if report.is_broken(&Path::new(&["server", "secret"])) => None,
         (false, false) => {

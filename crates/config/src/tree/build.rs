@@ -96,7 +96,14 @@ impl Builder<'_> {
         Ok(())
     }
 
-    fn scalar(&mut self, text: &str, style: ScalarStyle, anchor: usize, tag: Option<&Tag>, at: Mark) -> Result<(), Fault> {
+    fn scalar(
+        &mut self,
+        text: &str,
+        style: ScalarStyle,
+        anchor: usize,
+        tag: Option<&Tag>,
+        at: Mark,
+    ) -> Result<(), Fault> {
         if let Some(Members::Map { key: key @ None, .. }) = self.stack.last_mut().map(|frame| &mut frame.members) {
             *key = Some((text.to_owned(), at));
             return self.grow(NODE_WEIGHT + text.len(), at);
@@ -187,7 +194,9 @@ impl Builder<'_> {
 
     fn no_container_as_key(&self, at: Mark) -> Result<(), Fault> {
         match self.stack.last().map(|frame| &frame.members) {
-            Some(Members::Map { key: None, .. }) => Err(Fault::new(self.path(), Some(at), "a key must be a plain text")),
+            Some(Members::Map { key: None, .. }) => {
+                Err(Fault::new(self.path(), Some(at), "a key must be a plain text"))
+            }
             _ => Ok(()),
         }
     }

@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 
 use rustix::process::{Pid, Signal, getpid, set_child_subreaper};
 
-use super::wire::{END, End, Order, STARTED, STDERR, STDOUT, STOP, read_order, write_frame};
+use super::wire::{END, End, Order, STARTED, STDERR, STDOUT, STOP, read_order};
 use super::{descendants, wire};
 
 /// What happens while the program runs.

@@ -2,7 +2,7 @@
 
 use rules::states::DeliveryState;
 
-use crate::{Boot, Millis};
+use crate::{Boot, Error, Millis};
 
 /// A message that a run's end creates. Its text is the run's answer.
 #[derive(Debug, Clone, PartialEq)]
@@ -89,6 +89,16 @@ pub struct DeliveryEnd {
     pub due_at: Option<Millis>,
     /// The end's time.
     pub now: Millis,
+}
+
+impl DeliveryEnd {
+    /// [`Error::Conflict`] when what is being sent cannot come into the state that is given for it.
+    pub(crate) fn check(&self) -> Result<(), Error> {
+        if DeliveryState::Sending.may_become(self.state) {
+            return Ok(());
+        }
+        Err(Error::Conflict(format!("an attempt of {} cannot end as {}", self.id, self.state)))
+    }
 }
 
 /// A delivery that was under way when its gateway died.

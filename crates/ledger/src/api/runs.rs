@@ -1,9 +1,9 @@
 //! How runs are claimed and ended.
 
 use rules::run_end::{Next, Standing};
-use rules::states::RunState;
+use rules::states::{DeliveryState, EventState, RunState};
 
-use crate::{Boot, Millis, NewDelivery};
+use crate::{Boot, Error, Millis, NewDelivery};
 
 /// A route that may start runs now.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -101,6 +101,25 @@ pub struct FinishRun {
     pub next: Next,
     /// The messages that its answer becomes.
     pub deliveries: Vec<NewDelivery>,
+}
+
+impl FinishRun {
+    /// [`Error::Conflict`] when the run, its event or a delivery cannot come into the state that is given for it.
+    pub(crate) fn check(&self) -> Result<(), Error> {
+        let id = &self.run_id;
+        if !RunState::Running.may_become(self.state) {
+            return Err(Error::Conflict(format!("{id} cannot end as {}", self.state)));
+        }
+        if !EventState::Running.may_become(self.next.state) {
+            return Err(Error::Conflict(format!("the end of {id} cannot make its event {}", self.next.state)));
+        }
+        let may_begin =
+            |state| matches!(state, DeliveryState::Pending | DeliveryState::Suppressed | DeliveryState::Exhausted);
+        match self.deliveries.iter().find(|d| !may_begin(d.state)) {
+            Some(delivery) => Err(Error::Conflict(format!("{} cannot begin as {}", delivery.id, delivery.state))),
+            None => Ok(()),
+        }
+    }
 }
 
 /// Whether the end was written.

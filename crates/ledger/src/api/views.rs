@@ -127,6 +127,9 @@ pub struct Page<T> {
     pub next: Option<String>,
 }
 
+/// The most rows that a page has.
+pub const LARGEST_PAGE: u32 = 1000;
+
 /// Which events.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct EventQuery {
@@ -136,9 +139,9 @@ pub struct EventQuery {
     pub state: Option<EventState>,
     /// With this delivery id.
     pub delivery_id: Option<String>,
-    /// Received at this time or later.
+    /// Received at this time or later. A store may miss events from before the clock was set back by more than a minute.
     pub since: Option<Millis>,
-    /// At most so many.
+    /// At most so many: 1 to [`LARGEST_PAGE`]; what is outside counts as the nearer end.
     pub limit: u32,
     /// `next` of the page before.
     pub cursor: Option<String>,
@@ -153,7 +156,7 @@ pub struct RunQuery {
     pub route: Option<String>,
     /// In this state.
     pub state: Option<RunState>,
-    /// At most so many.
+    /// At most so many: 1 to [`LARGEST_PAGE`]; what is outside counts as the nearer end.
     pub limit: u32,
     /// `next` of the page before.
     pub cursor: Option<String>,
@@ -166,7 +169,7 @@ pub struct DeliveryQuery {
     pub event_id: Option<String>,
     /// In this state.
     pub state: Option<DeliveryState>,
-    /// At most so many.
+    /// At most so many: 1 to [`LARGEST_PAGE`]; what is outside counts as the nearer end.
     pub limit: u32,
     /// `next` of the page before.
     pub cursor: Option<String>,

@@ -26,6 +26,8 @@ CREATE INDEX events_ready ON events (route, priority DESC, seq) WHERE ready = 1;
 CREATE INDEX events_due ON events (due_at) WHERE due_at IS NOT NULL;
 CREATE INDEX events_line ON events (route, line, seq)
     WHERE line IS NOT NULL AND state IN ('held', 'queued', 'running', 'failed');
+CREATE INDEX events_line_ready ON events (route, line) WHERE line IS NOT NULL AND ready = 1;
+CREATE INDEX events_finished ON events (finished_at, seq) WHERE finished_at IS NOT NULL;
 CREATE INDEX events_by_route ON events (route, state, seq);
 CREATE INDEX events_by_state ON events (state, seq);
 CREATE INDEX events_by_delivery_id ON events (delivery_id, seq);
@@ -99,6 +101,9 @@ CREATE INDEX deliveries_next ON deliveries (due_at) WHERE due_at IS NOT NULL;
 CREATE INDEX deliveries_under_way ON deliveries (seq) WHERE state = 'sending';
 CREATE INDEX deliveries_by_event ON deliveries (event_seq, seq);
 CREATE INDEX deliveries_by_state ON deliveries (state, seq);
+
+-- The routes that the gateway has now; in force once `meta` holds `routes_told`.
+CREATE TABLE routes (route TEXT PRIMARY KEY) STRICT, WITHOUT ROWID;
 
 CREATE TABLE pauses (route TEXT PRIMARY KEY, since INTEGER NOT NULL) STRICT, WITHOUT ROWID;
 

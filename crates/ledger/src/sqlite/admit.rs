@@ -10,6 +10,10 @@ use super::{blob, failed, lines};
 use crate::api::admit::IGNORED_KEPT;
 use crate::{Admission, Admitted, Error, Ignored, Millis, NewEvent, StoredRequest};
 
+/// The ignored event of a route that goes when one more comes.
+pub(super) const OLDEST_IGNORED: &str =
+    "SELECT seq FROM events INDEXED BY events_by_route WHERE route = ?1 AND state = 'ignored' ORDER BY seq LIMIT 1";
+
 /// A request as it is written: packed before it reaches the writer.
 pub(super) struct Packed {
     headers: String,
@@ -40,11 +44,7 @@ pub(super) fn admit(connection: &Connection, admission: &Admission, packed: &Pac
     if let Some(retry_after) = over_rate(connection, &event.route, admission.rate_per_minute, event.received_at)? {
         return Ok(Admitted::Limited { retry_after });
     }
-    let (state, reason) = if lines::paused(connection, &event.route)? {
-        (EventState::Held, Some("paused"))
-    } else {
-        (EventState::Queued, None)
-    };
+    let (state, reason) = lines::waiting(lines::obstacle(connection, &event.route)?);
     let seq = insert(connection, event, state, reason, packed)?;
     if let Some(key) = &admission.key {
         connection
@@ -80,7 +80,7 @@ fn duplicate_of(
         })
         .map_err(failed)?;
     let Some((id, state, finished_at)) = known else { return Ok(None) };
-    let known = KnownEvent { state: super::views::state(&state)?, finished_at, direct: false };
+    let known = KnownEvent { state: super::views::parse(&state)?, finished_at, direct: false };
     // In flight is what only a sender that waits for its delivery may be told; no event has one.
     Ok((dedupe::verdict(known, window, now) != dedupe::Verdict::NewWork).then_some(id))
 }
@@ -101,7 +101,7 @@ fn over_rate(connection: &Connection, route: &str, limit: u32, now: Millis) -> R
         _ => (now, 0),
     };
     if admitted >= limit {
-        let left = u64::try_from(began + MINUTE - now).unwrap_or(1000);
+        let left = u64::try_from(began + MINUTE - now).unwrap_or(0);
         return Ok(Some(Duration::from_millis(left.max(1000))));
     }
     connection
@@ -162,10 +162,7 @@ pub(super) fn record_ignored(connection: &Connection, ignored: &Ignored, packed:
         .map_err(failed)?;
     if kept.unwrap_or(0) > IGNORED_KEPT {
         let oldest: i64 = connection
-            .prepare_cached(
-                "SELECT seq FROM events INDEXED BY events_by_route
-                 WHERE route = ?1 AND state = 'ignored' ORDER BY seq LIMIT 1",
-            )
+            .prepare_cached(OLDEST_IGNORED)
             .and_then(|mut s| s.query_row([route], |row| row.get(0)))
             .map_err(failed)?;
         super::repair::remove(connection, oldest)?;

@@ -1,8 +1,10 @@
 //! Claiming: the best ready event of all routes with room.
 
-use std::collections::HashMap;
+use std::cmp::Reverse;
+use std::collections::{HashMap, HashSet};
 
 use rules::run_end::Standing;
+use rules::states::EventState;
 use rusqlite::{Connection, OptionalExtension as _, params};
 
 use super::{failed, lines};
@@ -10,6 +12,14 @@ use crate::{ClaimRuns, ClaimedRun, Error, Millis};
 
 /// Events that one claim makes ready; what is due beyond these is taken by the next claim.
 const DUE_AT_ONCE: u32 = 256;
+
+/// What has become due by now.
+pub(super) const DUE: &str = "SELECT seq, route, line FROM events INDEXED BY events_due
+     WHERE due_at IS NOT NULL AND due_at <= ?1 ORDER BY due_at LIMIT ?2";
+
+/// The ready event of a route that runs first.
+pub(super) const HEAD: &str = "SELECT seq, priority FROM events INDEXED BY events_ready
+     WHERE route = ?1 AND ready = 1 ORDER BY priority DESC, seq LIMIT 1";
 
 /// The best event of a route.
 struct Head {
@@ -21,7 +31,9 @@ pub(super) fn claim_runs(connection: &Connection, claim: &ClaimRuns) -> Result<V
     promote_due(connection, claim.now)?;
     let mut agents: HashMap<&str, u32> = claim.agents.iter().map(|a| (a.agent.as_str(), a.room)).collect();
     let mut routes = Vec::new();
-    for route in claim.routes.iter().filter(|r| r.room > 0) {
+    // A route that is named twice must not offer its head twice.
+    let mut named = HashSet::new();
+    for route in claim.routes.iter().filter(|r| named.insert(r.route.as_str()) && r.room > 0) {
         routes.push((route, route.room, head(connection, &route.route)?));
     }
     let mut claimed = Vec::new();
@@ -29,7 +41,7 @@ pub(super) fn claim_runs(connection: &Connection, claim: &ClaimRuns) -> Result<V
         let best = routes
             .iter_mut()
             .filter(|(route, room, _)| *room > 0 && agents.get(route.agent.as_str()).is_some_and(|room| *room > 0))
-            .filter_map(|entry| entry.2.as_ref().map(|h| (-h.priority, h.seq)).map(|order| (order, entry)))
+            .filter_map(|entry| entry.2.as_ref().map(|h| (Reverse(h.priority), h.seq)).map(|order| (order, entry)))
             .min_by_key(|(order, _)| *order)
             .map(|(_, entry)| entry);
         let Some((route, room, next)) = best else { break };
@@ -44,25 +56,21 @@ pub(super) fn claim_runs(connection: &Connection, claim: &ClaimRuns) -> Result<V
     Ok(claimed)
 }
 
-/// What has become due leaves its wait: to the queue, or to `held` when its route is paused by now.
+/// What has become due leaves its wait: to the queue, or to `held` when its route has an obstacle by now.
 fn promote_due(connection: &Connection, now: Millis) -> Result<(), Error> {
     let due: Vec<(i64, String, Option<String>)> = connection
-        .prepare_cached(
-            "SELECT seq, route, line FROM events INDEXED BY events_due
-             WHERE due_at IS NOT NULL AND due_at <= ?1 ORDER BY due_at LIMIT ?2",
-        )
+        .prepare_cached(DUE)
         .and_then(|mut s| {
             s.query_map(params![now, DUE_AT_ONCE], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)))?.collect()
         })
         .map_err(failed)?;
     for (seq, route, line) in due {
-        let paused = lines::paused(connection, &route)?;
-        let (state, reason) = if paused { ("held", Some("paused")) } else { ("queued", None) };
+        let (state, reason) = lines::waiting(lines::obstacle(connection, &route)?);
         connection
             .prepare_cached("UPDATE events SET state = ?2, reason = ?3, due_at = NULL WHERE seq = ?1")
-            .and_then(|mut s| s.execute(params![seq, state, reason]))
+            .and_then(|mut s| s.execute(params![seq, state.as_str(), reason]))
             .map_err(failed)?;
-        if !paused {
+        if state == EventState::Queued {
             lines::enter(connection, seq, &route, line.as_deref())?;
         }
     }
@@ -71,17 +79,16 @@ fn promote_due(connection: &Connection, now: Millis) -> Result<(), Error> {
 
 fn head(connection: &Connection, route: &str) -> Result<Option<Head>, Error> {
     connection
-        .prepare_cached(
-            "SELECT seq, priority FROM events INDEXED BY events_ready
-             WHERE route = ?1 AND ready = 1 ORDER BY priority DESC, seq LIMIT 1",
-        )
+        .prepare_cached(HEAD)
         .and_then(|mut s| s.query_row([route], |row| Ok(Head { seq: row.get(0)?, priority: row.get(1)? })).optional())
         .map_err(failed)
 }
 
 fn start(connection: &Connection, claim: &ClaimRuns, run_id: &str, agent: &str, seq: i64) -> Result<ClaimedRun, Error> {
     connection
-        .prepare_cached("UPDATE events SET state = 'running', reason = NULL, ready = 0, attempt = attempt + 1 WHERE seq = ?1")
+        .prepare_cached(
+            "UPDATE events SET state = 'running', reason = NULL, ready = 0, attempt = attempt + 1 WHERE seq = ?1",
+        )
         .and_then(|mut s| s.execute([seq]))
         .map_err(failed)?;
     let run = connection

@@ -5,17 +5,19 @@ use rusqlite::{Connection, params};
 use super::{blob, failed};
 use crate::{ClaimDeliveries, ClaimedDelivery, DeliveryEnd, Error};
 
-pub(super) fn claim_deliveries(connection: &Connection, claim: &ClaimDeliveries) -> Result<Vec<ClaimedDelivery>, Error> {
+/// What a target may be sent now, the longest due first.
+pub(super) const DUE: &str = "SELECT seq FROM deliveries INDEXED BY deliveries_due
+     WHERE target = ?1 AND due_at IS NOT NULL AND due_at <= ?2 ORDER BY due_at, seq LIMIT ?3";
+
+pub(super) fn claim_deliveries(
+    connection: &Connection,
+    claim: &ClaimDeliveries,
+) -> Result<Vec<ClaimedDelivery>, Error> {
     let mut claimed = Vec::new();
     for target in claim.targets.iter().filter(|t| t.room > 0) {
         let due: Vec<i64> = connection
-            .prepare_cached(
-                "SELECT seq FROM deliveries INDEXED BY deliveries_due
-                 WHERE target = ?1 AND due_at IS NOT NULL AND due_at <= ?2 ORDER BY due_at, seq LIMIT ?3",
-            )
-            .and_then(|mut s| {
-                s.query_map(params![target.target, claim.now, target.room], |row| row.get(0))?.collect()
-            })
+            .prepare_cached(DUE)
+            .and_then(|mut s| s.query_map(params![target.target, claim.now, target.room], |row| row.get(0))?.collect())
             .map_err(failed)?;
         for seq in due {
             claimed.push(take(connection, claim, seq)?);
@@ -68,6 +70,7 @@ fn take(connection: &Connection, claim: &ClaimDeliveries, seq: i64) -> Result<Cl
 }
 
 pub(super) fn finish_delivery(connection: &Connection, end: &DeliveryEnd) -> Result<bool, Error> {
+    end.check()?;
     let delivered = end.state == rules::states::DeliveryState::Delivered;
     connection
         .prepare_cached(
@@ -81,7 +84,7 @@ pub(super) fn finish_delivery(connection: &Connection, end: &DeliveryEnd) -> Res
                 end.attempt,
                 end.state.as_str(),
                 end.error,
-                end.due_at,
+                end.due_at.filter(|_| !end.state.is_finished()),
                 delivered.then_some(end.now),
             ])
         })

@@ -34,6 +34,7 @@ struct Owner {
 }
 
 pub(super) fn finish_run(connection: &Connection, finish: &FinishRun, texts: &Texts) -> Result<Finished, Error> {
+    finish.check()?;
     let Some(owner) = owner(connection, finish)? else { return Ok(Finished::Fenced) };
     end_run(connection, finish, texts, owner.run)?;
     move_event(connection, finish, &owner)?;
@@ -92,9 +93,12 @@ fn end_run(connection: &Connection, finish: &FinishRun, texts: &Texts, run: i64)
 
 fn move_event(connection: &Connection, finish: &FinishRun, owner: &Owner) -> Result<(), Error> {
     let next = &finish.next;
-    let paused = next.state == EventState::Queued && lines::paused(connection, &owner.route)?;
-    let (state, reason) =
-        if paused { (EventState::Held, Some("paused")) } else { (next.state, next.reason.as_deref()) };
+    let due_at = next.due_at.filter(|_| !next.state.is_finished());
+    let (state, reason) = match (next.state, lines::obstacle(connection, &owner.route)?) {
+        (EventState::Queued, obstacle) => lines::waiting(obstacle),
+        (EventState::Failed, missing @ Some(lines::Obstacle::Missing)) if due_at.is_some() => lines::waiting(missing),
+        (state, _) => (state, next.reason.as_deref()),
+    };
     connection
         .prepare_cached(
             "UPDATE events SET state = ?2, reason = ?3, due_at = ?4, retries_spent = ?5, interruptions = ?6,
@@ -105,7 +109,7 @@ fn move_event(connection: &Connection, finish: &FinishRun, owner: &Owner) -> Res
                 owner.event,
                 state.as_str(),
                 reason,
-                next.due_at,
+                due_at,
                 next.standing.retries_spent,
                 next.standing.interruptions,
                 next.standing.later_since,
@@ -115,7 +119,9 @@ fn move_event(connection: &Connection, finish: &FinishRun, owner: &Owner) -> Res
         .map_err(failed)?;
     match &owner.line {
         Some(line) => lines::refresh(connection, &owner.route, line),
-        None if state == EventState::Queued => lines::set_ready(connection, owner.event),
+        None if state == EventState::Queued && due_at.is_none() => {
+            lines::enter(connection, owner.event, &owner.route, None)
+        }
         None => Ok(()),
     }
 }

@@ -18,7 +18,9 @@ pub struct Lock {
 #[derive(Debug, thiserror::Error)]
 pub enum LockError {
     /// Somebody holds it.
-    #[error("{path} is held by another doorbell: only one may own a ledger; stop the other one, or give this one its own --home")]
+    #[error(
+        "{path} is held by another doorbell: only one may own a ledger; stop the other one, or give this one its own --home"
+    )]
     Held {
         /// The lock's file.
         path: PathBuf,

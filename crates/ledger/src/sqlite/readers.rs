@@ -41,10 +41,14 @@ impl Readers {
                 None => connect(&pool.path, true)?,
             };
             let transaction = connection.transaction().map_err(failed)?;
-            let value = work(&transaction)?;
-            transaction.commit().map_err(failed)?;
-            pool.idle.lock().unwrap_or_else(PoisonError::into_inner).push(connection);
-            Ok(value)
+            let value = work(&transaction);
+            transaction.finish().map_err(failed)?;
+            let mut idle = pool.idle.lock().unwrap_or_else(PoisonError::into_inner);
+            // Asked under the lock under which `close` takes what is idle, so that no connection outlives it.
+            if !pool.places.is_closed() {
+                idle.push(connection);
+            }
+            value
         };
         tokio::task::spawn_blocking(job)
             .await

@@ -46,10 +46,8 @@ pub(super) fn stuck_deliveries(connection: &Connection, boot: Boot) -> Result<Ve
              WHERE state = 'sending' AND boot < ?1 ORDER BY seq",
         )
         .and_then(|mut s| {
-            s.query_map([boot], |row| {
-                Ok(StuckDelivery { id: row.get(0)?, attempt: row.get(1)?, target: row.get(2)? })
-            })?
-            .collect()
+            s.query_map([boot], |row| Ok(StuckDelivery { id: row.get(0)?, attempt: row.get(1)?, target: row.get(2)? }))?
+                .collect()
         })
         .map_err(failed)
 }

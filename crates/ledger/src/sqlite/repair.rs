@@ -1,9 +1,9 @@
 //! What people do to single events and deliveries, and what time does to old ones.
 
-use rules::states::EventState;
+use rules::states::{DeliveryState, EventState};
 use rusqlite::{Connection, OptionalExtension as _, params};
 
-use super::views::state;
+use super::views::parse;
 use super::{failed, lines};
 use crate::{Error, Millis};
 
@@ -22,17 +22,16 @@ fn find(connection: &Connection, id: &str) -> Result<Found, Error> {
         })
         .map_err(failed)?;
     let (seq, route, line, text) = row.ok_or_else(|| Error::NotFound { kind: "event", id: id.to_owned() })?;
-    Ok(Found { seq, route, line, state: state(&text)? })
+    Ok(Found { seq, route, line, state: parse(&text)? })
 }
 
 pub(super) fn cancel_event(connection: &Connection, id: &str, reason: &str, now: Millis) -> Result<(), Error> {
     let event = find(connection, id)?;
-    match event.state {
-        EventState::Held | EventState::Queued | EventState::Failed => {}
-        EventState::Running => {
-            return Err(Error::Conflict(format!("{id} is running; stop its run instead")));
-        }
-        other => return Err(Error::Conflict(format!("{id} has already ended: {other}"))),
+    if event.state == EventState::Running {
+        return Err(Error::Conflict(format!("{id} is running; stop its run instead")));
+    }
+    if !event.state.may_be_cancelled() {
+        return Err(Error::Conflict(format!("{id} has already ended: {}", event.state)));
     }
     connection
         .execute(
@@ -48,19 +47,24 @@ pub(super) fn cancel_event(connection: &Connection, id: &str, reason: &str, now:
 
 pub(super) fn retry_event(connection: &Connection, id: &str) -> Result<(), Error> {
     let event = find(connection, id)?;
-    if !matches!(event.state, EventState::Failed | EventState::Exhausted | EventState::Cancelled) {
-        return Err(Error::Conflict(format!("{id} is {}; only what failed, is exhausted or was cancelled can be retried", event.state)));
+    if !event.state.may_be_retried() {
+        return Err(Error::Conflict(format!(
+            "{id} is {}; only what failed, is exhausted or was cancelled can be retried",
+            event.state
+        )));
     }
-    let paused = lines::paused(connection, &event.route)?;
-    let (state, reason) = if paused { ("held", Some("paused")) } else { ("queued", None) };
+    let (state, reason) = lines::waiting(lines::obstacle(connection, &event.route)?);
     connection
         .execute(
             "UPDATE events SET state = ?2, reason = ?3, due_at = NULL, finished_at = NULL, retries_spent = 0,
                                interruptions = 0, later_since = NULL WHERE seq = ?1",
-            params![event.seq, state, reason],
+            params![event.seq, state.as_str(), reason],
         )
         .map_err(failed)?;
-    if paused { Ok(()) } else { lines::enter(connection, event.seq, &event.route, event.line.as_deref()) }
+    match state {
+        EventState::Queued => lines::enter(connection, event.seq, &event.route, event.line.as_deref()),
+        _ => Ok(()),
+    }
 }
 
 pub(super) fn retry_delivery(connection: &Connection, id: &str, now: Millis) -> Result<(), Error> {
@@ -69,7 +73,7 @@ pub(super) fn retry_delivery(connection: &Connection, id: &str, now: Millis) -> 
         .optional()
         .map_err(failed)?
         .ok_or_else(|| Error::NotFound { kind: "delivery", id: id.to_owned() })?;
-    if !matches!(state.as_str(), "failed" | "exhausted" | "unknown") {
+    if !parse::<DeliveryState>(&state)?.may_be_retried() {
         return Err(Error::Conflict(format!(
             "{id} is {state}; only what failed, is exhausted or of unknown outcome can be sent again"
         )));
@@ -83,20 +87,18 @@ pub(super) fn retry_delivery(connection: &Connection, id: &str, now: Millis) -> 
         .map_err(failed)
 }
 
+/// Finished events, the longest ended first, without those whose deliveries are still to be sent.
+pub(super) const OLD: &str = "SELECT seq FROM events e INDEXED BY events_finished
+     WHERE finished_at IS NOT NULL AND finished_at < ?1 AND NOT EXISTS (
+         SELECT 1 FROM deliveries d INDEXED BY deliveries_by_event
+         WHERE d.event_seq = e.seq AND d.state IN ('pending', 'sending', 'failed'))
+     ORDER BY finished_at, seq LIMIT ?2";
+
 pub(super) fn prune(connection: &Connection, before: Millis, limit: u32) -> Result<u32, Error> {
-    let mut old: Vec<i64> = Vec::new();
-    for state in EventState::ALL.iter().filter(|s| s.is_finished()) {
-        let left = limit.saturating_sub(u32::try_from(old.len()).unwrap_or(u32::MAX));
-        let mut found: Vec<i64> = connection
-            .prepare_cached(
-                "SELECT seq FROM events e INDEXED BY events_by_state WHERE state = ?1 AND finished_at < ?2 AND NOT EXISTS (
-                     SELECT 1 FROM deliveries d WHERE d.event_seq = e.seq AND d.state IN ('pending', 'sending', 'failed'))
-                 ORDER BY seq LIMIT ?3",
-            )
-            .and_then(|mut s| s.query_map(params![state.as_str(), before, left], |row| row.get(0))?.collect())
-            .map_err(failed)?;
-        old.append(&mut found);
-    }
+    let old: Vec<i64> = connection
+        .prepare_cached(OLD)
+        .and_then(|mut s| s.query_map(params![before, limit], |row| row.get(0))?.collect())
+        .map_err(failed)?;
     for seq in &old {
         remove(connection, *seq)?;
     }

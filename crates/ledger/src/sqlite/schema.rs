@@ -36,7 +36,10 @@ pub(super) fn migrate(connection: &mut Connection) -> Result<(), Error> {
         let transaction = connection.transaction().map_err(failed)?;
         transaction.execute_batch(step).map_err(failed)?;
         transaction
-            .execute("UPDATE meta SET value = ?1 WHERE name = 'schema'", [i64::try_from(number + 1).unwrap_or(i64::MAX)])
+            .execute(
+                "UPDATE meta SET value = ?1 WHERE name = 'schema'",
+                [i64::try_from(number + 1).unwrap_or(i64::MAX)],
+            )
             .map_err(failed)?;
         transaction.commit().map_err(failed)?;
     }

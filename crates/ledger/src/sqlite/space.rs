@@ -28,7 +28,8 @@ impl Space {
         let free = match *seen {
             Some((at, free)) if at.elapsed() < Duration::from_secs(1) => free,
             _ => {
-                let free = rustix::fs::statvfs(&self.folder).map_or(u64::MAX, |s| s.f_bavail.saturating_mul(s.f_frsize));
+                let free =
+                    rustix::fs::statvfs(&self.folder).map_or(u64::MAX, |s| s.f_bavail.saturating_mul(s.f_frsize));
                 *seen = Some((Instant::now(), free));
                 free
             }

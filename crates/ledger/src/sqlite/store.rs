@@ -16,8 +16,8 @@ use super::writer::{Flush, Writer};
 use super::{admit, blob, claim, connect, deliver, failed, finish, recover, repair, routes, schema, views};
 use crate::{
     Admission, Admitted, Boot, ClaimDeliveries, ClaimRuns, ClaimedDelivery, ClaimedRun, Delivery, DeliveryEnd,
-    DeliveryQuery, Due, Error, Event, EventQuery, FinishRun, Finished, Ignored, Ledger, Millis, OrphanRun, Page, Run, RunQuery,
-    Status, StoredRequest, StuckDelivery,
+    DeliveryQuery, Due, Error, Event, EventQuery, FinishRun, Finished, Ignored, Ledger, Millis, OrphanRun, Page, Run,
+    RunQuery, Status, StoredRequest, StuckDelivery,
 };
 
 /// What a commit waits for.
@@ -64,7 +64,6 @@ pub struct Store {
     readers: Readers,
     space: Space,
     thread: Mutex<Option<JoinHandle<()>>>,
-    _lock: Lock,
 }
 
 impl Store {
@@ -76,15 +75,25 @@ impl Store {
         private(&path).map_err(at)?;
         let mut connection = connect(&path, false).map_err(at)?;
         schema::migrate(&mut connection).map_err(at)?;
-        connection.execute_batch("PRAGMA journal_size_limit = 67108864; PRAGMA foreign_keys = OFF;").map_err(failed).map_err(at)?;
-        let (writer, thread) = Writer::start(connection, options.durability == Durability::Full).map_err(at)?;
+        connection
+            .execute_batch("PRAGMA journal_size_limit = 67108864; PRAGMA foreign_keys = OFF;")
+            .map_err(failed)
+            .map_err(at)?;
+        let (writer, thread) = Writer::start(connection, lock, options.durability == Durability::Full).map_err(at)?;
         Ok(Store {
             writer,
             readers: Readers::new(path),
             space: Space::new(options.home.clone(), options.min_free),
             thread: Mutex::new(Some(thread)),
-            _lock: lock,
         })
+    }
+}
+
+#[cfg(test)]
+impl Store {
+    /// Runs SQL on the write connection, where settings of a connection are to be changed.
+    async fn on_writer(&self, sql: &'static str) -> Result<(), Error> {
+        self.writer.write(Flush::Relaxed, 0, move |c| c.execute_batch(sql).map_err(failed)).await
     }
 }
 
@@ -128,9 +137,7 @@ impl Ledger for Store {
 
     async fn record_prompt(&self, run_id: &str, boot: Boot, prompt: &str) -> Result<bool, Error> {
         let (run_id, prompt) = (run_id.to_owned(), blob::pack_text(prompt));
-        self.writer
-            .write(Flush::Relaxed, prompt.len(), move |c| claim::record_prompt(c, &run_id, boot, &prompt))
-            .await
+        self.writer.write(Flush::Relaxed, prompt.len(), move |c| claim::record_prompt(c, &run_id, boot, &prompt)).await
     }
 
     async fn finish_run(&self, finish: FinishRun) -> Result<Finished, Error> {
@@ -235,11 +242,15 @@ impl Ledger for Store {
 
     async fn close(&self) {
         self.readers.close();
-        self.writer.close();
         let thread = self.thread.lock().unwrap_or_else(std::sync::PoisonError::into_inner).take();
         if let Some(thread) = thread {
+            let writer = self.writer.clone();
             // The writer ends after what was handed in; waiting for it here blocks no other task.
-            let _ = tokio::task::spawn_blocking(move || thread.join()).await;
+            let ended = tokio::task::spawn_blocking(move || {
+                writer.close();
+                thread.join()
+            });
+            let _ = ended.await;
         }
     }
 }

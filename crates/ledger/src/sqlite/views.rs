@@ -1,10 +1,10 @@
 //! Reading for people and programs: by id, and in pages, newest first, never by a full scan.
 
-mod deliveries;
-mod events;
+pub(super) mod deliveries;
+pub(super) mod events;
 mod pages;
-mod runs;
-mod status;
+pub(super) mod runs;
+pub(super) mod status;
 
 pub(super) use deliveries::{deliveries, delivery};
 pub(super) use events::{event, events, request};
@@ -13,15 +13,9 @@ pub(super) use status::{due, status};
 
 use std::str::FromStr;
 
-use rules::states::EventState;
-
 use crate::Error;
 
 /// A state as it is stored.
-pub(super) fn state(text: &str) -> Result<EventState, Error> {
-    parse(text)
-}
-
-fn parse<T: FromStr>(text: &str) -> Result<T, Error> {
+pub(super) fn parse<T: FromStr>(text: &str) -> Result<T, Error> {
     text.parse().map_err(|_| Error::Unavailable(format!("the ledger holds the unknown state {text}")))
 }

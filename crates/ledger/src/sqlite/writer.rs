@@ -12,7 +12,7 @@ use std::time::{Duration, Instant};
 use rusqlite::Connection;
 use tokio::sync::oneshot;
 
-use super::failed;
+use super::{Lock, failed};
 use crate::Error;
 
 /// Steps that one commit takes: past this a batch only adds latency.
@@ -101,12 +101,21 @@ pub(super) struct Writer {
 }
 
 impl Writer {
-    /// Starts the writer's thread. With `power_safe` false no commit waits for the disk (`durability: normal`).
-    pub(super) fn start(connection: Connection, power_safe: bool) -> Result<(Writer, JoinHandle<()>), Error> {
+    /// Starts the writer's thread. With `power_safe` false no commit waits for the disk (`durability: normal`). The thread
+    /// owns the home's lock too, so that nobody else gets the file before the last commit is done.
+    pub(super) fn start(
+        connection: Connection,
+        lock: Lock,
+        power_safe: bool,
+    ) -> Result<(Writer, JoinHandle<()>), Error> {
         let (steps, waiting) = sync_channel(WAITING);
         let thread = std::thread::Builder::new()
             .name("ledger-writer".into())
-            .spawn(move || serve(&connection, &waiting, power_safe))
+            .spawn(move || {
+                serve(&connection, &waiting, power_safe);
+                drop(connection);
+                drop(lock);
+            })
             .map_err(|e| Error::Unavailable(format!("cannot start the ledger's writer: {e}")))?;
         Ok((Writer { steps }, thread))
     }
@@ -161,7 +170,8 @@ fn serve(connection: &Connection, waiting: &Receiver<Message>, power_safe: bool)
             }
         }
         let full = power_safe && batch.iter().any(|step| step.flush() == Flush::Durable);
-        let committed = set_synchronous(connection, &mut synchronous, full).and_then(|()| commit(connection, &mut batch));
+        let committed =
+            set_synchronous(connection, &mut synchronous, full).and_then(|()| commit(connection, &mut batch));
         if let Err(error) = &committed {
             tracing::error!(%error, steps = batch.len(), "the ledger could not commit");
         }

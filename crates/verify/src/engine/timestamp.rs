@@ -1,6 +1,5 @@
 //! How old a request is.
 
-use std::borrow::Cow;
 use std::time::Duration;
 
 use serde_json::Value;
@@ -51,30 +50,26 @@ impl Timestamp {
         outside_body: Option<&str>,
         now_ms: i64,
     ) -> Result<(), Refused> {
-        let text = match (self.in_body(request.body), outside_body) {
-            (Some(text), _) => text,
-            (None, Some(text)) => Cow::Borrowed(text),
-            (None, None) => return Err(self.missing()),
-        };
-        let sent_at = parse(&text).ok_or_else(|| {
+        let in_body = self.in_body(request.body);
+        let text = in_body.as_deref().or(outside_body).ok_or_else(|| self.missing())?;
+        let sent_at = parse(text).ok_or_else(|| {
             Refused::new(format!("the timestamp in {} is not a whole number of digits", self.describe()))
         })?;
         self.judge(tolerance, sent_at, now_ms)
     }
 
     /// The timestamp in a JSON body, when that is where the scheme keeps it.
-    fn in_body(&self, body: &[u8]) -> Option<Cow<'static, str>> {
-        let mut paths = self.places.iter().filter_map(|place| match place {
+    fn in_body(&self, body: &[u8]) -> Option<String> {
+        let path = self.places.iter().find_map(|place| match place {
             TimestampPlace::Body(path) => Some(path),
             TimestampPlace::Header(_) | TimestampPlace::Field(_) => None,
-        });
-        let first = paths.next()?;
+        })?;
         let payload: Value = serde_json::from_slice(body).ok()?;
-        std::iter::once(first).chain(paths).find_map(|path| match path::at(&payload, path)? {
+        match path::at(&payload, path)? {
             Value::Null => None,
-            Value::String(text) => Some(Cow::Owned(text.clone())),
-            other => Some(Cow::Owned(other.to_string())),
-        })
+            Value::String(text) => Some(text.clone()),
+            other => Some(other.to_string()),
+        }
     }
 
     fn judge(&self, tolerance: Duration, sent_at: i64, now_ms: i64) -> Result<(), Refused> {

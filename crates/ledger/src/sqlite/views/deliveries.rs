@@ -17,28 +17,34 @@ pub(in crate::sqlite) fn delivery(connection: &Connection, id: &str) -> Result<D
     load(connection, seq)
 }
 
+/// Deliveries of an event.
+pub(in crate::sqlite) const BY_EVENT: &str = "SELECT seq FROM deliveries INDEXED BY deliveries_by_event
+     WHERE event_seq = (SELECT seq FROM events WHERE id = ?1) AND seq < ?2 AND (?3 IS NULL OR state = ?3)
+     ORDER BY seq DESC LIMIT ?4";
+
+/// All deliveries.
+pub(in crate::sqlite) const ALL: &str = "SELECT seq FROM deliveries WHERE seq < ?1 ORDER BY seq DESC LIMIT ?2";
+
+/// Deliveries in a state.
+pub(in crate::sqlite) fn by_state(state: DeliveryState) -> String {
+    pages::by_states("deliveries", "deliveries_by_state", false, "", &[state.as_str()])
+}
+
 pub(in crate::sqlite) fn deliveries(connection: &Connection, query: &DeliveryQuery) -> Result<Page<Delivery>, Error> {
     let page = pages::place(query.cursor.as_deref(), query.limit)?;
     let rows = i64::from(page.limit) + 1;
     let mut seqs: Vec<i64> = if let Some(event_id) = &query.event_id {
+        let state = query.state.map(DeliveryState::as_str);
         connection
-            .prepare_cached(
-                "SELECT seq FROM deliveries INDEXED BY deliveries_by_event
-                 WHERE event_seq = (SELECT seq FROM events WHERE id = ?1) AND seq < ?2 AND (?3 IS NULL OR state = ?3)
-                 ORDER BY seq DESC LIMIT ?4",
-            )
-            .and_then(|mut s| {
-                let state = query.state.map(DeliveryState::as_str);
-                s.query_map(params![event_id, page.before, state, rows], |row| row.get(0))?.collect()
-            })
+            .prepare_cached(BY_EVENT)
+            .and_then(|mut s| s.query_map(params![event_id, page.before, state, rows], |row| row.get(0))?.collect())
     } else if let Some(state) = query.state {
-        let sql = pages::by_states("deliveries", "deliveries_by_state", false, &[state.as_str()]);
-        connection.prepare_cached(&sql).and_then(|mut s| {
-            s.query_map(params![None::<String>, page.before, 0, rows], |row| row.get(0))?.collect()
-        })
+        connection
+            .prepare_cached(&by_state(state))
+            .and_then(|mut s| s.query_map(params![None::<String>, page.before, 0, rows], |row| row.get(0))?.collect())
     } else {
         connection
-            .prepare_cached("SELECT seq FROM deliveries WHERE seq < ?1 ORDER BY seq DESC LIMIT ?2")
+            .prepare_cached(ALL)
             .and_then(|mut s| s.query_map(params![page.before, rows], |row| row.get(0))?.collect())
     }
     .map_err(failed)?;

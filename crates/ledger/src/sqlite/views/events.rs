@@ -5,7 +5,7 @@ use rusqlite::{Connection, OptionalExtension as _, params};
 
 use super::{pages, parse};
 use crate::sqlite::{blob, failed};
-use crate::{Error, Event, EventQuery, Page, StoredRequest};
+use crate::{Error, Event, EventQuery, Millis, Page, StoredRequest};
 
 fn missing(id: &str) -> Error {
     Error::NotFound { kind: "event", id: id.to_owned() }
@@ -35,37 +35,47 @@ pub(in crate::sqlite) fn request(connection: &Connection, event_id: &str) -> Res
     Ok(StoredRequest { headers, body: blob::unpack(codec, body)? })
 }
 
+/// Events with one delivery id.
+pub(in crate::sqlite) const BY_DELIVERY_ID: &str = "SELECT seq FROM events INDEXED BY events_by_delivery_id
+     WHERE delivery_id = ?1 AND seq < ?2 AND seq >= ?3 AND received_at >= ?4 AND (?5 IS NULL OR route = ?5)
+       AND (?6 IS NULL OR state = ?6) ORDER BY seq DESC LIMIT ?7";
+
+/// All events.
+pub(in crate::sqlite) const ALL: &str =
+    "SELECT seq FROM events WHERE seq < ?1 AND seq >= ?2 AND received_at >= ?3 ORDER BY seq DESC LIMIT ?4";
+
+/// Events of a route, or of all, in some states.
+pub(in crate::sqlite) fn by_states(with_route: bool, states: &[&str]) -> String {
+    let index = if with_route { "events_by_route" } else { "events_by_state" };
+    pages::by_states("events", index, with_route, "received_at >= ?5 AND", states)
+}
+
 pub(in crate::sqlite) fn events(connection: &Connection, query: &EventQuery) -> Result<Page<Event>, Error> {
     let page = pages::place(query.cursor.as_deref(), query.limit)?;
+    let since = query.since.unwrap_or(Millis::MIN);
     let from = match query.since {
         Some(since) => pages::first_since(connection, since)?,
         None => 0,
     };
     let rows = i64::from(page.limit) + 1;
+    let state = query.state.map(EventState::as_str);
     let mut seqs: Vec<i64> = if let Some(delivery_id) = &query.delivery_id {
-        connection
-            .prepare_cached(
-                "SELECT seq FROM events INDEXED BY events_by_delivery_id
-                 WHERE delivery_id = ?1 AND seq < ?2 AND seq >= ?3 AND (?4 IS NULL OR route = ?4)
-                   AND (?5 IS NULL OR state = ?5) ORDER BY seq DESC LIMIT ?6",
-            )
-            .and_then(|mut s| {
-                let state = query.state.map(EventState::as_str);
-                s.query_map(params![delivery_id, page.before, from, query.route, state, rows], |row| row.get(0))?.collect()
-            })
-    } else if query.route.is_some() || query.state.is_some() {
-        let states: Vec<&str> = match query.state {
-            Some(state) => vec![state.as_str()],
+        connection.prepare_cached(BY_DELIVERY_ID).and_then(|mut s| {
+            s.query_map(params![delivery_id, page.before, from, since, query.route, state, rows], |row| row.get(0))?
+                .collect()
+        })
+    } else if query.route.is_some() || state.is_some() {
+        let states: Vec<&str> = match state {
+            Some(state) => vec![state],
             None => EventState::ALL.iter().map(|s| s.as_str()).collect(),
         };
-        let index = if query.route.is_some() { "events_by_route" } else { "events_by_state" };
-        connection.prepare_cached(&pages::by_states("events", index, query.route.is_some(), &states)).and_then(|mut s| {
-            s.query_map(params![query.route, page.before, from, rows], |row| row.get(0))?.collect()
+        connection.prepare_cached(&by_states(query.route.is_some(), &states)).and_then(|mut s| {
+            s.query_map(params![query.route, page.before, from, rows, since], |row| row.get(0))?.collect()
         })
     } else {
         connection
-            .prepare_cached("SELECT seq FROM events WHERE seq < ?1 AND seq >= ?2 ORDER BY seq DESC LIMIT ?3")
-            .and_then(|mut s| s.query_map(params![page.before, from, rows], |row| row.get(0))?.collect())
+            .prepare_cached(ALL)
+            .and_then(|mut s| s.query_map(params![page.before, from, since, rows], |row| row.get(0))?.collect())
     }
     .map_err(failed)?;
     let next = pages::cut(&mut seqs, page.limit);
@@ -104,7 +114,8 @@ fn load(connection: &Connection, seq: i64) -> Result<Event, Error> {
         })
         .map_err(failed)?;
     event.state = parse(&state)?;
-    event.runs = ids(connection, "SELECT id FROM runs INDEXED BY runs_by_event WHERE event_seq = ?1 ORDER BY seq", seq)?;
+    event.runs =
+        ids(connection, "SELECT id FROM runs INDEXED BY runs_by_event WHERE event_seq = ?1 ORDER BY seq", seq)?;
     event.deliveries = ids(
         connection,
         "SELECT id FROM deliveries INDEXED BY deliveries_by_event WHERE event_seq = ?1 ORDER BY seq",

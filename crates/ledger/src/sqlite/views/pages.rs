@@ -2,11 +2,10 @@
 
 use rusqlite::{Connection, OptionalExtension as _};
 
+use crate::api::views::LARGEST_PAGE;
 use crate::sqlite::failed;
 use crate::{Error, Millis};
 
-/// The largest page.
-const LARGEST: u32 = 1000;
 const PREFIX: &str = "b"; // "before"; a number alone would look like an offset
 
 /// The place of a page: rows below `before`, at most `limit`.
@@ -18,9 +17,11 @@ pub(super) struct Place {
 pub(super) fn place(cursor: Option<&str>, limit: u32) -> Result<Place, Error> {
     let before = match cursor {
         None => i64::MAX,
-        Some(text) => text.strip_prefix(PREFIX).and_then(|n| n.parse().ok()).ok_or(Error::BadCursor)?,
+        Some(text) => {
+            text.strip_prefix(PREFIX).and_then(|n| n.parse().ok()).filter(|n| *n > 0).ok_or(Error::BadCursor)?
+        }
     };
-    Ok(Place { before, limit: limit.clamp(1, LARGEST) })
+    Ok(Place { before, limit: limit.clamp(1, LARGEST_PAGE) })
 }
 
 /// Cuts the row that was read beyond the page off, and names the next page by the last row that stays.
@@ -33,9 +34,14 @@ pub(super) fn cut(seqs: &mut Vec<i64>, limit: u32) -> Option<String> {
     seqs.last().map(|seq| format!("{PREFIX}{seq}"))
 }
 
-/// The first `seq` of events received at `since` or later. Arrival order is time order but for clock jumps, so that a
-/// search by halves finds the place without an index on the time.
+/// Events reach the ledger within so long of the order they were received in: a body may come slowly, a writer be behind.
+const DISORDER: Millis = 60_000;
+
+/// A `seq` below which no event was received at `since` or later. Arrival order is time order but for some disorder, so
+/// that a search by halves finds the place without an index on the time; the rows above it are still to be looked at one by
+/// one. Only events from before a clock was set back by more than that may be missed.
 pub(super) fn first_since(connection: &Connection, since: Millis) -> Result<i64, Error> {
+    let since = since.saturating_sub(DISORDER);
     let (mut low, mut high): (i64, i64) = connection
         .query_row("SELECT coalesce(min(seq), 0), coalesce(max(seq), 0) + 1 FROM events", [], |row| {
             Ok((row.get(0)?, row.get(1)?))
@@ -57,15 +63,16 @@ pub(super) fn first_since(connection: &Connection, since: Millis) -> Result<i64,
 }
 
 /// `SELECT seq` over one index for each of several states, newest first: the index is read from its end for each, and only
-/// the few rows of the page are merged. `?1` = route or nothing, `?2` = before, `?3` = from, `?4` = rows.
-pub(super) fn by_states(table: &str, index: &str, with_route: bool, states: &[&str]) -> String {
+/// the few rows of the page are merged. `?1` = route or nothing, `?2` = before, `?3` = from, `?4` = rows; `also` is a further
+/// condition that ends with AND.
+pub(super) fn by_states(table: &str, index: &str, with_route: bool, also: &str, states: &[&str]) -> String {
     let route = if with_route { "route = ?1 AND " } else { "?1 IS NULL AND " };
     let parts: Vec<String> = states
         .iter()
         .map(|state| {
             format!(
                 "SELECT * FROM (SELECT seq FROM {table} INDEXED BY {index}
-                 WHERE {route}state = '{state}' AND seq < ?2 AND seq >= ?3 ORDER BY seq DESC LIMIT ?4)"
+                 WHERE {also} {route}state = '{state}' AND seq < ?2 AND seq >= ?3 ORDER BY seq DESC LIMIT ?4)"
             )
         })
         .collect();

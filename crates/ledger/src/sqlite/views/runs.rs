@@ -17,32 +17,39 @@ pub(in crate::sqlite) fn run(connection: &Connection, id: &str) -> Result<Run, E
     load(connection, seq)
 }
 
+/// Runs of an event.
+pub(in crate::sqlite) const BY_EVENT: &str = "SELECT r.seq FROM runs r INDEXED BY runs_by_event
+     WHERE r.event_seq = (SELECT seq FROM events WHERE id = ?1) AND r.seq < ?2
+       AND (?3 IS NULL OR r.route = ?3) AND (?4 IS NULL OR r.state = ?4) ORDER BY r.seq DESC LIMIT ?5";
+
+/// All runs.
+pub(in crate::sqlite) const ALL: &str = "SELECT seq FROM runs WHERE seq < ?1 ORDER BY seq DESC LIMIT ?2";
+
+/// Runs of a route, or of all, in some states.
+pub(in crate::sqlite) fn by_states(with_route: bool, states: &[&str]) -> String {
+    let index = if with_route { "runs_by_route" } else { "runs_by_state" };
+    pages::by_states("runs", index, with_route, "", states)
+}
+
 pub(in crate::sqlite) fn runs(connection: &Connection, query: &RunQuery) -> Result<Page<Run>, Error> {
     let page = pages::place(query.cursor.as_deref(), query.limit)?;
     let rows = i64::from(page.limit) + 1;
+    let state = query.state.map(RunState::as_str);
     let mut seqs: Vec<i64> = if let Some(event_id) = &query.event_id {
-        connection
-            .prepare_cached(
-                "SELECT r.seq FROM runs r INDEXED BY runs_by_event
-                 WHERE r.event_seq = (SELECT seq FROM events WHERE id = ?1) AND r.seq < ?2
-                   AND (?3 IS NULL OR r.route = ?3) AND (?4 IS NULL OR r.state = ?4) ORDER BY r.seq DESC LIMIT ?5",
-            )
-            .and_then(|mut s| {
-                let state = query.state.map(RunState::as_str);
-                s.query_map(params![event_id, page.before, query.route, state, rows], |row| row.get(0))?.collect()
-            })
-    } else if query.route.is_some() || query.state.is_some() {
-        let states: Vec<&str> = match query.state {
-            Some(state) => vec![state.as_str()],
+        connection.prepare_cached(BY_EVENT).and_then(|mut s| {
+            s.query_map(params![event_id, page.before, query.route, state, rows], |row| row.get(0))?.collect()
+        })
+    } else if query.route.is_some() || state.is_some() {
+        let states: Vec<&str> = match state {
+            Some(state) => vec![state],
             None => RunState::ALL.iter().map(|s| s.as_str()).collect(),
         };
-        let index = if query.route.is_some() { "runs_by_route" } else { "runs_by_state" };
-        connection.prepare_cached(&pages::by_states("runs", index, query.route.is_some(), &states)).and_then(|mut s| {
-            s.query_map(params![query.route, page.before, 0, rows], |row| row.get(0))?.collect()
-        })
+        connection
+            .prepare_cached(&by_states(query.route.is_some(), &states))
+            .and_then(|mut s| s.query_map(params![query.route, page.before, 0, rows], |row| row.get(0))?.collect())
     } else {
         connection
-            .prepare_cached("SELECT seq FROM runs WHERE seq < ?1 ORDER BY seq DESC LIMIT ?2")
+            .prepare_cached(ALL)
             .and_then(|mut s| s.query_map(params![page.before, rows], |row| row.get(0))?.collect())
     }
     .map_err(failed)?;

@@ -7,6 +7,18 @@ use super::parse;
 use crate::sqlite::failed;
 use crate::{Due, Error, Millis, Status};
 
+/// When the oldest event in a state came.
+pub(in crate::sqlite) const OLDEST: &str =
+    "SELECT received_at FROM events INDEXED BY events_by_state WHERE state = ?1 ORDER BY seq LIMIT 1";
+
+/// The next time that an event waits for.
+pub(in crate::sqlite) const NEXT_EVENT: &str =
+    "SELECT due_at FROM events INDEXED BY events_due WHERE due_at IS NOT NULL ORDER BY due_at LIMIT 1";
+
+/// The next time that a delivery waits for.
+pub(in crate::sqlite) const NEXT_DELIVERY: &str =
+    "SELECT due_at FROM deliveries INDEXED BY deliveries_next WHERE due_at IS NOT NULL ORDER BY due_at LIMIT 1";
+
 pub(in crate::sqlite) fn status(connection: &Connection) -> Result<Status, Error> {
     let mut status = Status::default();
     let counted: Vec<(String, u64)> = connection
@@ -26,9 +38,7 @@ pub(in crate::sqlite) fn status(connection: &Connection) -> Result<Status, Error
         .and_then(|mut s| s.query_map([], |row| row.get(0))?.collect())
         .map_err(failed)?;
     status.oldest_waiting = connection
-        .prepare_cached(
-            "SELECT received_at FROM events INDEXED BY events_by_state WHERE state = ?1 ORDER BY seq LIMIT 1",
-        )
+        .prepare_cached(OLDEST)
         .and_then(|mut s| {
             let mut rows = s.query(params![EventState::Queued.as_str()])?;
             rows.next()?.map(|row| row.get::<_, Millis>(0)).transpose()
@@ -41,12 +51,5 @@ pub(in crate::sqlite) fn due(connection: &Connection) -> Result<Due, Error> {
     let first = |sql| -> Result<Option<Millis>, Error> {
         connection.prepare_cached(sql).and_then(|mut s| s.query_row([], |row| row.get(0)).optional()).map_err(failed)
     };
-    Ok(Due {
-        event: first(
-            "SELECT due_at FROM events INDEXED BY events_due WHERE due_at IS NOT NULL ORDER BY due_at LIMIT 1",
-        )?,
-        delivery: first(
-            "SELECT due_at FROM deliveries INDEXED BY deliveries_next WHERE due_at IS NOT NULL ORDER BY due_at LIMIT 1",
-        )?,
-    })
+    Ok(Due { event: first(NEXT_EVENT)?, delivery: first(NEXT_DELIVERY)? })
 }

@@ -1,0 +1,8 @@
+//! Carrying answers to their targets, each on its own: a target that fails costs neither a second run nor its neighbours.
+
+mod attempt;
+mod courier;
+mod recovery;
+
+pub use courier::Courier;
+pub use recovery::recover;

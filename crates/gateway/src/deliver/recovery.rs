@@ -1,0 +1,40 @@
+//! Deliveries that were under way when an earlier life ended: nobody knows whether they arrived.
+
+use std::sync::Arc;
+
+use ledger::{DeliveryEnd, StuckDelivery};
+use rules::states::DeliveryState;
+
+use super::courier;
+use crate::{Core, process};
+
+/// Settles what an earlier life left `sending`: sent again where that is safe, else of `unknown` outcome.
+pub async fn recover(core: &Arc<Core>) -> Result<(), ledger::Error> {
+    for stuck in core.ledger.stuck_deliveries(core.boot).await? {
+        if core.ledger.adopt_delivery(&stuck.id, core.boot).await? {
+            settle(core, stuck).await;
+        }
+    }
+    Ok(())
+}
+
+async fn settle(core: &Core, stuck: StuckDelivery) {
+    // A program that was telling the message may still be at it.
+    let lock = core.runs_folder().join(format!("{}.lock", stuck.id));
+    if let Ok(Err(error)) = tokio::task::spawn_blocking(move || process::wait_until_gone(&lock)).await {
+        tracing::error!(delivery_id = stuck.id, %error, "cannot tell whether the target's program has ended; going on");
+    }
+    let now = core.clock.now();
+    let again = core.config().targets.get(&stuck.target).is_some_and(|target| target.safe_to_resend());
+    let end = DeliveryEnd {
+        id: stuck.id,
+        boot: core.boot,
+        attempt: stuck.attempt,
+        state: if again { DeliveryState::Failed } else { DeliveryState::Unknown },
+        error: Some("the gateway died while it was sending".into()),
+        due_at: again.then_some(now),
+        now,
+    };
+    courier::record(core, &end, &stuck.target).await;
+    core.deliveries_bell.notify_one();
+}

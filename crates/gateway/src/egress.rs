@@ -1,0 +1,71 @@
+//! The one HTTP client: no redirects, which would carry a credential elsewhere, and no proxy that nobody asked for.
+
+use std::time::Duration;
+
+use reqwest::redirect::Policy;
+use targets::{Http, Reply};
+
+/// Bytes of an answer that are read.
+const READ: usize = 64 << 10;
+
+/// A client for requests to targets. Clones share its connections.
+#[derive(Clone)]
+pub(crate) struct Client(reqwest::Client);
+
+impl Client {
+    pub(crate) fn new() -> Result<Client, String> {
+        #[expect(clippy::disallowed_methods, reason = "this is the one place that makes HTTP clients")]
+        let builder = reqwest::Client::builder();
+        let client = builder
+            .redirect(Policy::none())
+            .no_proxy()
+            .user_agent(concat!("doorbell/", env!("CARGO_PKG_VERSION")))
+            .pool_idle_timeout(Duration::from_secs(30))
+            .build()
+            .map_err(|error| format!("cannot make an HTTP client: {error}"))?;
+        Ok(Client(client))
+    }
+
+    /// Makes a request; `timeout` is from the connection to the end of the answer.
+    pub(crate) async fn send(&self, http: &Http, timeout: Duration) -> Reply {
+        let Ok(method) = http.method.parse::<reqwest::Method>() else {
+            return Reply::NotSent(format!("{} is no method", http.method));
+        };
+        let mut request = self.0.request(method, &http.url).timeout(timeout).body(http.body.clone());
+        for (name, value) in &http.headers {
+            request = request.header(name, value);
+        }
+        match request.send().await {
+            Ok(mut response) => {
+                let status = response.status().as_u16();
+                let retry_after =
+                    response.headers().get("retry-after").and_then(|value| value.to_str().ok()).map(str::to_owned);
+                let mut body = Vec::new();
+                // The status alone decides; a body that breaks off costs only the receiver's own words.
+                while body.len() < READ
+                    && let Ok(Some(chunk)) = response.chunk().await
+                {
+                    body.extend_from_slice(&chunk[..chunk.len().min(READ - body.len())]);
+                }
+                Reply::Http { status, retry_after, body }
+            }
+            Err(error) if error.is_connect() || error.is_builder() => Reply::NotSent(words(error)),
+            Err(error) => Reply::NoAnswer(words(error)),
+        }
+    }
+}
+
+/// The error and its causes, without the URL, which may hold a credential.
+fn words(error: reqwest::Error) -> String {
+    let error = error.without_url();
+    if error.is_timeout() {
+        return "timed out".into();
+    }
+    let mut text = error.to_string();
+    let mut cause = std::error::Error::source(&error);
+    while let Some(inner) = cause {
+        text = format!("{text}: {inner}");
+        cause = inner.source();
+    }
+    text
+}

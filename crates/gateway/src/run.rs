@@ -1,0 +1,16 @@
+//! Waking agents: one run at a time for each event, until one success is on record.
+//!
+//! The [`Scheduler`] takes what may run from the ledger and gives each run a task ([`flight`]); [`recovery`] deals with the
+//! runs of an earlier life.
+
+mod flight;
+mod flights;
+mod outcome;
+mod prepare;
+mod recovery;
+mod scheduler;
+mod stop_command;
+
+pub use flights::{Flights, StopWish};
+pub use recovery::recover;
+pub use scheduler::Scheduler;

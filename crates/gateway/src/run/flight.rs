@@ -1,0 +1,148 @@
+//! One run, from its claim to its end on record.
+
+use std::os::unix::fs::OpenOptionsExt as _;
+use std::path::Path;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use ledger::{ClaimedRun, FinishRun, Finished};
+use rules::retry::Backoff;
+use rules::run_end::{self, Next, Policy};
+use tokio::time::sleep;
+
+use super::flights::Flight;
+use super::outcome::{Outcome, Parcel};
+use super::prepare::{self, Prepared};
+use super::stop_command;
+use crate::process::{self, Exit, Job, Report};
+use crate::signals::RunEnded;
+use crate::{Core, chance};
+
+/// Bytes of an agent's stderr that are kept.
+const STDERR_KEPT: usize = 64 << 10;
+/// How often a result that the ledger does not take is offered again.
+const OFFER_AGAIN: Duration = Duration::from_secs(1);
+
+/// Carries a run to its end. Returns when the end is on record, or when it is clear that it never will be.
+pub(super) async fn fly(core: &Arc<Core>, run: ClaimedRun, flight: &Flight) {
+    let began = Instant::now();
+    core.signals.run_started(&run.route, &run.agent, &run.event_id, &run.run_id, run.attempt);
+    let config = core.config();
+    let (outcome, policy, parcels) = match prepare::prepare(core, &config, &run).await {
+        Ok(prepared) => {
+            let policy = Policy { max_retries: prepared.route.max_retries, backoff: prepared.route.backoff };
+            let outcome = call(core, &run, &prepared, flight).await;
+            (outcome, policy, prepared.parcels)
+        }
+        Err(why) => (Outcome::unprepared(why), policy_without_route(), Vec::new()),
+    };
+    land(core, &run, outcome, &policy, parcels, began).await;
+}
+
+/// When an event's route has gone between claim and start: it is tried again, and held by then.
+pub(super) fn policy_without_route() -> Policy {
+    Policy { max_retries: 1, backoff: Backoff { first: Duration::from_secs(60), cap: Duration::from_secs(1800) } }
+}
+
+async fn call(core: &Core, run: &ClaimedRun, prepared: &Prepared, flight: &Flight) -> Outcome {
+    let call = &prepared.call;
+    match core.ledger.record_prompt(&run.run_id, core.boot, &prepared.prompt).await {
+        Ok(true) => {}
+        Ok(false) => return Outcome::unprepared("the run was taken over by a later gateway".into()),
+        // The prompt on record is for people; a ledger that is behind must not cost the run.
+        Err(error) => core.signals.ledger_failed("record a prompt", &error),
+    }
+    if let Some(file) = &call.prompt_file
+        && let Err(error) = write_private(Path::new(&file.path), file.content.as_bytes())
+    {
+        return Outcome::unprepared(format!("cannot write the prompt's file {}: {error}", file.path));
+    }
+    let agent = &prepared.agent;
+    let timeout = prepared.route.timeout.unwrap_or(agent.timeout);
+    let job = Job {
+        argv: call.argv.clone(),
+        env: call.env.clone(),
+        cwd: call.cwd.clone(),
+        stdin: call.stdin.clone().unwrap_or_default().into_bytes(),
+        timeout,
+        lock: prepare::lock_file(core, &run.run_id),
+        stdout_limit: usize::try_from(agent.max_output_bytes).unwrap_or(usize::MAX),
+        stderr_limit: STDERR_KEPT,
+    };
+    let report = process::run(job, &flight.stop).await;
+    if let (Exit::TimedOut | Exit::Stopped, Some(stop)) = (&report.exit, &call.stop) {
+        stop_command::run(core, &run.run_id, stop).await;
+    }
+    if let Some(file) = &call.prompt_file {
+        let _ = std::fs::remove_file(&file.path);
+    }
+    let verdict = || agent.judge(&exit(&report, timeout, &call.argv), &report.stdout, report.stdout_cut);
+    Outcome::of(&report, flight.wish(), verdict)
+}
+
+/// The end of a process in the words of the agents' rules.
+fn exit(report: &Report, timeout: Duration, argv: &[String]) -> agents::Exit {
+    match &report.exit {
+        Exit::Code(code) => agents::Exit::Code(*code),
+        Exit::Signal(signal) => agents::Exit::Signal(*signal),
+        Exit::TimedOut => agents::Exit::TimedOut(timeout),
+        Exit::Stopped => agents::Exit::Signal(15),
+        Exit::NotStarted(why) => {
+            agents::Exit::NotStarted { program: argv.first().cloned().unwrap_or_default(), why: why.clone() }
+        }
+    }
+}
+
+fn write_private(path: &Path, bytes: &[u8]) -> std::io::Result<()> {
+    use std::io::Write as _;
+    std::fs::OpenOptions::new().create(true).truncate(true).write(true).mode(0o600).open(path)?.write_all(bytes)
+}
+
+async fn land(core: &Core, run: &ClaimedRun, outcome: Outcome, policy: &Policy, parcels: Vec<Parcel>, began: Instant) {
+    let now = core.clock.now();
+    let next = run_end::judge(outcome.ending.clone(), run.standing, policy, now, chance::jitter());
+    let deliveries = outcome.deliveries(parcels, now);
+    let finish = FinishRun {
+        run_id: run.run_id.clone(),
+        boot: core.boot,
+        attempt: run.attempt,
+        ended_at: now,
+        state: outcome.state,
+        record: outcome.record,
+        next,
+        deliveries,
+    };
+    let error = finish.record.error.clone();
+    let event_state = finish.next.state.as_str();
+    if record(core, &finish).await == Finished::Fenced {
+        tracing::warn!(run_id = run.run_id, "the run's result came too late and was not written");
+        return;
+    }
+    core.signals.run_ended(&RunEnded {
+        route: &run.route,
+        agent: &run.agent,
+        run_id: &run.run_id,
+        outcome: finish.state.as_str(),
+        took: began.elapsed(),
+        event_state,
+        error: error.as_deref(),
+    });
+}
+
+/// Offers a result to the ledger until it takes it: a full disk must not cost a paid answer. A ledger that was closed ends it:
+/// the next life finds the run unfinished.
+pub(super) async fn record(core: &Core, finish: &FinishRun) -> Finished {
+    loop {
+        match core.ledger.finish_run(finish.clone()).await {
+            Ok(finished) => return finished,
+            Err(ledger::Error::Closed) => return Finished::Fenced,
+            Err(error) => core.signals.ledger_failed("record a run's result", &error),
+        }
+        sleep(OFFER_AGAIN).await;
+    }
+}
+
+/// What an interruption makes of an event, for runs of an earlier life.
+pub(super) fn interrupted(standing: rules::run_end::Standing, policy: &Policy, now: i64) -> Next {
+    run_end::judge(rules::run_end::Ending::Interrupted, standing, policy, now, chance::jitter())
+}
