@@ -6,6 +6,7 @@
 mod answer;
 mod body;
 mod headers;
+mod inside;
 mod pipeline;
 mod scope;
 
@@ -19,6 +20,7 @@ use axum::response::{IntoResponse as _, Response};
 use axum::routing::{any, get};
 use tokio::sync::Semaphore;
 
+pub use inside::{InsideError, Send, Sent, replay, send};
 pub use scope::{Stored, StoredError};
 
 use crate::Core;

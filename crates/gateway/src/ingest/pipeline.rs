@@ -10,7 +10,6 @@ use config::Route;
 use ledger::{Admission, Admitted, Ignored, Key, NewEvent, StoredRequest};
 use rules::hop::{self, Hop};
 use rules::template::Scope;
-use rules::{dedupe, line};
 use tokio::sync::SemaphorePermit;
 use tokio::time::{Instant, timeout};
 use verify::Source;
@@ -163,7 +162,7 @@ fn judge(
     if !route.events.matches(&event.new.event_type, &payload) {
         return Judged::Ignore { reason: "event", event: event.with(headers, body) };
     }
-    let (key, line) = event.key_and_line(route, &payload, &headers, &body);
+    let (key, line) = event.place(route, &payload, &headers, &body);
     let mut event = event.with(headers, body);
     event.line = line;
     Judged::Admit { event, key }
@@ -227,7 +226,8 @@ impl Draft {
         NewEvent { request: StoredRequest { headers, body }, ..self.new }
     }
 
-    fn key_and_line(
+    /// The event's key and line. Without an id of the sender's and without a key of the route's, nothing can come twice.
+    fn place(
         &self,
         route: &Route,
         payload: &serde_json::Value,
@@ -236,7 +236,7 @@ impl Draft {
     ) -> (Option<Key>, Option<String>) {
         let templates = route.dedupe_key.is_some() || route.serial_by.is_some();
         let body_sha256 = if templates { scope::body_sha256(body) } else { String::new() };
-        let scope = Scope {
+        let place = scope::place(route, &Scope {
             payload,
             event_type: &self.new.event_type,
             route: &route.name,
@@ -244,13 +244,8 @@ impl Draft {
             event_id: &self.new.id,
             headers,
             body_sha256: &body_sha256,
-        };
-        // Without an id of the sender's and without a key of the route's, nothing can come twice.
-        let key = (self.named_itself || route.dedupe_key.is_some()).then(|| Key {
-            text: dedupe::key(route.dedupe_key.as_ref(), &scope, &self.new.delivery_id),
-            window: route.dedupe_window,
         });
-        (key, route.serial_by.as_ref().and_then(|template| line::value(template, &scope)))
+        ((self.named_itself || route.dedupe_key.is_some()).then_some(place.key), place.line)
     }
 }
 

@@ -1,7 +1,9 @@
 //! A stored request, parsed again: what templates of a route are filled from.
 
-use ledger::StoredRequest;
+use config::Route;
+use ledger::{Key, StoredRequest};
 use rules::template::Scope;
+use rules::{dedupe, line};
 use serde_json::Value;
 use sha2::{Digest as _, Sha256};
 
@@ -38,6 +40,16 @@ impl Stored {
         Ok(Stored { headers: request.headers, payload, body_sha256 })
     }
 
+    /// The payload.
+    pub(super) fn payload(&self) -> &Value {
+        &self.payload
+    }
+
+    /// The event type that the payload names, for what no source has named.
+    pub(super) fn event_type(&self) -> String {
+        verify::source("none").map_or_else(|| "unknown".into(), |source| verify::event_type(source, &[], &self.payload))
+    }
+
     /// The scope of this request's templates.
     pub fn scope<'a>(&'a self, event_type: &'a str, route: &'a str, delivery_id: &'a str, event_id: &'a str) -> Scope<'a> {
         Scope {
@@ -55,4 +67,21 @@ impl Stored {
 /// The digest of a body as received, in hexadecimal.
 pub(super) fn body_sha256(body: &[u8]) -> String {
     Sha256::digest(body).iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+/// Where an event stands among the others of its route.
+pub(super) struct Place {
+    /// What must not come twice.
+    pub(super) key: Key,
+    /// The line it waits in.
+    pub(super) line: Option<String>,
+}
+
+/// The key and the line that the route gives an event.
+pub(super) fn place(route: &Route, scope: &Scope<'_>) -> Place {
+    let text = dedupe::key(route.dedupe_key.as_ref(), scope, scope.delivery_id);
+    Place {
+        key: Key { text, window: route.dedupe_window },
+        line: route.serial_by.as_ref().and_then(|template| line::value(template, scope)),
+    }
 }

@@ -32,8 +32,10 @@ pub enum Durability {
 /// Where the ledger is and how careful it is.
 #[derive(Debug, Clone)]
 pub struct Options {
-    /// The home folder: `doorbell.db` and `doorbell.lock` are in it.
+    /// The home folder: `doorbell.lock` is in it.
     pub home: PathBuf,
+    /// The database, `doorbell.db` in the home unless told otherwise.
+    pub path: PathBuf,
     /// What a commit waits for.
     pub durability: Durability,
     /// Bytes that must stay free on the disk for new events to be taken; 0 = never mind.
@@ -70,7 +72,7 @@ impl Store {
     /// Opens the ledger of a home, making it when it is not there. Blocks the thread, for at most `patience` on the lock.
     pub fn open(options: &Options) -> Result<Store, OpenError> {
         let lock = Lock::take(&options.home.join("doorbell.lock"), options.patience)?;
-        let path = options.home.join("doorbell.db");
+        let path = options.path.clone();
         let at = |error| OpenError::File { path: path.clone(), error };
         private(&path).map_err(at)?;
         let mut connection = connect(&path, false).map_err(at)?;

@@ -1,0 +1,48 @@
+//! The home folder and the admin token in it.
+
+use std::fs;
+use std::io::Write as _;
+use std::os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _};
+use std::path::Path;
+
+use anyhow::Context as _;
+use rand::Rng as _;
+
+/// Makes the home and its folders, for their owner only.
+pub(crate) fn prepare(home: &Path) -> anyhow::Result<()> {
+    for folder in [home.to_owned(), home.join("runs")] {
+        fs::DirBuilder::new()
+            .recursive(true)
+            .mode(0o700)
+            .create(&folder)
+            .with_context(|| format!("cannot make the folder {}", folder.display()))?;
+    }
+    Ok(())
+}
+
+/// The token of the admin address from the file `admin.token`, which is made when it is not there.
+pub(crate) fn admin_token(home: &Path) -> anyhow::Result<String> {
+    let path = home.join("admin.token");
+    let new = fs::OpenOptions::new().create_new(true).write(true).mode(0o600).open(&path);
+    match new {
+        Ok(mut file) => {
+            let token = random_token();
+            file.write_all(format!("{token}\n").as_bytes()).with_context(|| format!("cannot write {}", path.display()))?;
+            Ok(token)
+        }
+        Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => {
+            let text = fs::read_to_string(&path).with_context(|| format!("cannot read {}", path.display()))?;
+            let token = text.trim();
+            anyhow::ensure!(!token.is_empty(), "{} is empty; remove it, and a new token is made", path.display());
+            Ok(token.to_owned())
+        }
+        Err(error) => Err(error).with_context(|| format!("cannot make {}", path.display())),
+    }
+}
+
+/// 256 random bits in hexadecimal.
+fn random_token() -> String {
+    let mut bytes = [0; 32];
+    rand::rng().fill_bytes(&mut bytes);
+    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+}

@@ -1,0 +1,49 @@
+//! The one order in which a gateway stops: first what brings work, last what remembers it.
+
+use std::time::Duration;
+
+use gateway::run::StopWish;
+use tokio::time::timeout;
+use tokio_util::task::TaskTracker;
+
+use super::start::Parts;
+
+/// Requests that are being answered may finish within this.
+const REQUESTS: Duration = Duration::from_secs(3);
+/// A stopped run ends within its own grace of 5 s; this is some more.
+const STOPPED_RUNS: Duration = Duration::from_secs(10);
+/// Deliveries under way may finish within this; later ones are of unknown outcome or sent again, as their targets allow.
+const DELIVERIES: Duration = Duration::from_secs(5);
+
+/// Stops all stages. Runs that are cut off go back to the queue, what was finished is on record.
+pub(super) async fn in_order(parts: Parts) {
+    let Parts { core, public, admin, scheduler, courier, .. } = parts;
+    let grace = core.config().server.shutdown_grace;
+    scheduler.stop.cancel();
+    public.stop(REQUESTS).await;
+    let _ = scheduler.task.await;
+    finish_runs(&core, &scheduler.under_way, grace).await;
+    courier.stop.cancel();
+    let _ = courier.task.await;
+    courier.under_way.close();
+    if timeout(DELIVERIES, courier.under_way.wait()).await.is_err() {
+        tracing::warn!("deliveries were still under way");
+    }
+    admin.stop(REQUESTS).await;
+    core.tasks.close();
+    let _ = timeout(REQUESTS, core.tasks.wait()).await;
+    core.ledger.close().await;
+    tracing::info!("stopped");
+}
+
+async fn finish_runs(core: &gateway::Core, runs: &TaskTracker, grace: Duration) {
+    runs.close();
+    if timeout(grace, runs.wait()).await.is_ok() {
+        return;
+    }
+    tracing::info!(runs = core.flights.count(), "handing runs back that did not end in server.shutdown_grace");
+    core.flights.stop_all(StopWish::Shutdown);
+    if timeout(STOPPED_RUNS, runs.wait()).await.is_err() {
+        tracing::error!(runs = core.flights.count(), "runs did not end; the next start finds them");
+    }
+}

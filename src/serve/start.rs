@@ -1,0 +1,113 @@
+//! Everything that is done before the first request is taken.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use anyhow::Context as _;
+use config::{Config, Durability};
+use console::{Console, Access};
+use gateway::clock::Clock;
+use gateway::deliver::{self, Courier};
+use gateway::listen::{self, Limits, Serving};
+use gateway::reload::Reloader;
+use gateway::run::{self, Scheduler};
+use gateway::{Core, ingest};
+use ledger::Ledger;
+use ledger::sqlite;
+use tokio::task::JoinHandle;
+use tokio_util::sync::CancellationToken;
+use tokio_util::task::TaskTracker;
+
+use super::{Options, home};
+
+/// How long another owner of the ledger may take to let go of it.
+const PATIENCE: Duration = Duration::from_secs(3);
+/// Connections to the admin address: people, scripts and a browser's event streams.
+const ADMIN_CONNECTIONS: usize = 256;
+
+/// A gateway at work.
+pub(super) struct Parts {
+    pub(super) core: Arc<Core>,
+    pub(super) reloader: Arc<Reloader>,
+    pub(super) public: Serving,
+    pub(super) admin: Serving,
+    pub(super) public_url: String,
+    pub(super) admin_url: String,
+    pub(super) scheduler: Worker,
+    pub(super) courier: Worker,
+}
+
+/// A stage with what it has under way.
+pub(super) struct Worker {
+    pub(super) stop: CancellationToken,
+    pub(super) task: JoinHandle<()>,
+    pub(super) under_way: TaskTracker,
+}
+
+pub(super) async fn start(options: Options) -> anyhow::Result<Parts> {
+    let config = config::load(&options.place, &options.environment)?;
+    for warning in &config.warnings {
+        tracing::warn!("{warning}");
+    }
+    home::prepare(&options.place.home)?;
+    let ledger = open_ledger(&options, &config).await?;
+    // Bound before anything is claimed: a gateway that cannot be rung does not start runs either.
+    let public = listen::bind(&config.server.listen).await?;
+    let admin = listen::bind(&config.admin.listen).await?;
+    let access = access(&options, &config)?;
+    let clock = Clock::system();
+    let boot = ledger.begin_boot(clock.now()).await?;
+    let limits = Limits { connections: config.server.max_connections, header_timeout: config.server.header_timeout };
+    let admin_limits = Limits { connections: ADMIN_CONNECTIONS, ..limits };
+    let core = Arc::new(Core::new(ledger, boot, options.place.home.clone(), clock, config));
+    let (scheduler, courier) = workers(&core).await?;
+    let (public_url, admin_url) = (public.url(), admin.url());
+    let public = public.serve(ingest::router(Arc::clone(&core)), limits)?;
+    let certificates = public.certificate().into_iter().collect();
+    let reloader = Reloader::new(Arc::clone(&core), options.place, options.environment, certificates);
+    let reloader = Arc::new(reloader);
+    let console = Console::new(Arc::clone(&core), Arc::clone(&reloader), access, admin_url.clone());
+    let admin = admin.serve(console.router(), admin_limits)?;
+    Ok(Parts { core, reloader, public, admin, public_url, admin_url, scheduler, courier })
+}
+
+async fn open_ledger(options: &Options, config: &Config) -> anyhow::Result<Arc<dyn Ledger>> {
+    let options = sqlite::Options {
+        home: options.place.home.clone(),
+        path: config.store.path.clone(),
+        durability: match config.store.durability {
+            Durability::Full => sqlite::Durability::Full,
+            Durability::Normal => sqlite::Durability::Normal,
+        },
+        min_free: config.store.min_free,
+        patience: PATIENCE,
+    };
+    let store = tokio::task::spawn_blocking(move || sqlite::Store::open(&options)).await??;
+    Ok(Arc::new(store))
+}
+
+fn access(options: &Options, config: &Config) -> anyhow::Result<Access> {
+    if config.admin.open {
+        tracing::warn!("admin.open: everybody on this machine can read and steer the gateway");
+        return Ok(Access::Open);
+    }
+    match &config.admin.token {
+        Some(token) => Ok(Access::Token(token.expose().to_owned())),
+        None => home::admin_token(&options.place.home).map(Access::Token),
+    }
+}
+
+/// Starts the stages behind the ledger, after what an earlier life left is settled or on its way to be.
+async fn workers(core: &Arc<Core>) -> anyhow::Result<(Worker, Worker)> {
+    let runs = TaskTracker::new();
+    core.reconcile_routes().await?;
+    deliver::recover(core).await?;
+    run::recover(core, &runs).await?;
+    let sending = TaskTracker::new();
+    let courier = Courier::new(Arc::clone(core), sending.clone()).map_err(anyhow::Error::msg).context("cannot deliver")?;
+    let scheduler = Scheduler::new(Arc::clone(core), runs.clone());
+    let (stop_runs, stop_sending) = (CancellationToken::new(), CancellationToken::new());
+    let scheduler = Worker { stop: stop_runs.clone(), task: tokio::spawn(scheduler.run(stop_runs)), under_way: runs };
+    let courier = Worker { stop: stop_sending.clone(), task: tokio::spawn(courier.run(stop_sending)), under_way: sending };
+    Ok((scheduler, courier))
+}
