@@ -1,5 +1,7 @@
 //! The one HTTP client: no redirects, which would carry a credential elsewhere, and no proxy that nobody asked for.
 
+pub mod api_client;
+
 use std::time::Duration;
 
 use reqwest::redirect::Policy;
@@ -14,16 +16,8 @@ pub(crate) struct Client(reqwest::Client);
 
 impl Client {
     pub(crate) fn new() -> Result<Client, String> {
-        #[expect(clippy::disallowed_methods, reason = "this is the one place that makes HTTP clients")]
-        let builder = reqwest::Client::builder();
-        let client = builder
-            .redirect(Policy::none())
-            .no_proxy()
-            .user_agent(concat!("doorbell/", env!("CARGO_PKG_VERSION")))
-            .pool_idle_timeout(Duration::from_secs(30))
-            .build()
-            .map_err(|error| format!("cannot make an HTTP client: {error}"))?;
-        Ok(Client(client))
+        let client = careful().pool_idle_timeout(Duration::from_secs(30)).build();
+        client.map(Client).map_err(|error| format!("cannot make an HTTP client: {error}"))
     }
 
     /// Makes a request; `timeout` is from the connection to the end of the answer.
@@ -53,6 +47,13 @@ impl Client {
             Err(error) => Reply::NoAnswer(words(error)),
         }
     }
+}
+
+/// A client with the properties that all of ours have.
+fn careful() -> reqwest::ClientBuilder {
+    #[expect(clippy::disallowed_methods, reason = "this is the one place that makes HTTP clients")]
+    let builder = reqwest::Client::builder();
+    builder.redirect(Policy::none()).no_proxy().user_agent(concat!("doorbell/", env!("CARGO_PKG_VERSION")))
 }
 
 /// The error and its causes, without the URL, which may hold a credential.

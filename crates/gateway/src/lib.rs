@@ -8,7 +8,7 @@ pub mod chance;
 pub mod clock;
 mod core;
 pub mod deliver;
-mod egress;
+pub mod egress;
 pub mod ingest;
 pub mod listen;
 pub mod process;

@@ -70,7 +70,7 @@ macro_rules! states {
 states! {
     /// The states of an event.
     EventState of "an event" {
-        /// Waits for something that its reason names: a window, a resume, an approval, its script, its route.
+        /// Waits for what its reason names: that its route is resumed, or comes back.
         Held = "held",
         /// Waits for its turn.
         Queued = "queued",
@@ -82,7 +82,7 @@ states! {
         Failed = "failed",
         /// It will not be tried again by itself.
         Exhausted = "exhausted",
-        /// Somebody, or a newer event, put an end to it.
+        /// Somebody put an end to it.
         Cancelled = "cancelled",
         /// A rule refused it.
         Ignored = "ignored",
@@ -98,9 +98,9 @@ states! {
         Succeeded = "succeeded",
         /// It gave none.
         Failed = "failed",
-        /// It was cut off: a kill, a crash, a polite stop, a lost lease.
+        /// It was cut off: a kill, a crash, a polite stop.
         Interrupted = "interrupted",
-        /// A person, or a newer event under `serial_policy: restart`, stopped it.
+        /// A person stopped it.
         Stopped = "stopped",
     }
 }

@@ -138,7 +138,7 @@ fn insert(
                 reason,
                 event.line,
                 event.priority,
-                event.due_at,
+                event.due_at.filter(|_| !state.is_finished()),
                 event.hop,
                 event.received_at,
                 state.is_finished().then_some(event.received_at),

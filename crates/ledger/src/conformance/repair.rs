@@ -1,0 +1,149 @@
+//! What people do to single events, and what time does to old ones.
+
+use rules::states::EventState;
+
+use super::scene::{
+    MINUTE, Subject, T0, again_at, done, duplicate, ended, event, exhausted, interrupted, keyed, message, stored,
+};
+use crate::{Error, Ignored, Millis, NewEvent};
+
+/// The text of a conflict about the event.
+fn conflict(answer: Result<(), Error>) -> String {
+    match answer {
+        Err(Error::Conflict(why)) if why.contains("ev_") => why,
+        other => panic!("{other:?}"),
+    }
+}
+
+pub(super) async fn what_waits_can_be_cancelled(on: Subject) {
+    let cancel = async |id: &str| on.cancel_event(id, "by hand", T0 + 5).await;
+    on.put(event("ev_1", "r")).await;
+    on.put(NewEvent { due_at: Some(T0 + MINUTE), ..event("ev_2", "r") }).await;
+    on.pause("s", T0).await.unwrap();
+    on.put(event("ev_3", "s")).await;
+    for id in ["ev_1", "ev_2", "ev_3"] {
+        cancel(id).await.unwrap();
+        let shown = on.event(id).await.unwrap();
+        assert_eq!((shown.state, shown.reason.as_deref()), (EventState::Cancelled, Some("by hand")));
+        assert_eq!((shown.finished_at, shown.due_at), (Some(T0 + 5), None));
+        assert!(conflict(cancel(id).await).contains("cancelled"));
+    }
+    on.put(event("ev_4", "r")).await;
+    let run = on.claim_one(T0 + 2 * MINUTE).await;
+    assert!(conflict(cancel("ev_4").await).contains("running"));
+    on.end(&run, T0, again_at(T0 + MINUTE)).await;
+    cancel("ev_4").await.unwrap();
+    on.resume("s").await.unwrap();
+    assert_eq!(on.claimed(T0 + 2 * MINUTE, 9).await, [""; 0], "nothing of it runs");
+    on.record_ignored(Ignored { event: event("ev_5", "r"), reason: "event".into() }).await.unwrap();
+    assert!(conflict(cancel("ev_5").await).contains("ignored"));
+    on.answer("ev_6", "x", Vec::new()).await;
+    assert!(conflict(cancel("ev_6").await).contains("succeeded"));
+    assert_eq!(cancel("ev_none").await.unwrap_err(), Error::NotFound { kind: "event", id: "ev_none".into() });
+}
+
+pub(super) async fn what_ended_badly_can_be_retried(on: Subject) {
+    on.put(event("ev_1", "r")).await;
+    assert!(conflict(on.retry_event("ev_1").await).contains("queued"));
+    for (attempt, end) in [(1, again_at(T0 + 9 * MINUTE)), (2, exhausted())] {
+        let run = on.claim_one(T0).await;
+        assert_eq!(run.attempt, attempt);
+        assert!(conflict(on.retry_event("ev_1").await).contains("running"));
+        on.end(&run, T0, end).await;
+        on.retry_event("ev_1").await.unwrap();
+        let shown = on.event("ev_1").await.unwrap();
+        assert_eq!(
+            (shown.state, shown.reason, shown.due_at, shown.finished_at),
+            (EventState::Queued, None, None, None)
+        );
+    }
+    on.cancel_event("ev_1", "no", T0).await.unwrap();
+    on.retry_event("ev_1").await.unwrap();
+    let run = on.claim_one(T0).await;
+    on.end(&run, T0, done()).await;
+    assert!(conflict(on.retry_event("ev_1").await).contains("succeeded"));
+    on.record_ignored(Ignored { event: event("ev_2", "r"), reason: "event".into() }).await.unwrap();
+    assert!(conflict(on.retry_event("ev_2").await).contains("ignored"));
+    on.pause("r", T0).await.unwrap();
+    on.put(event("ev_3", "r")).await;
+    assert!(conflict(on.retry_event("ev_3").await).contains("held"));
+    assert_eq!(on.retry_event("ev_none").await.unwrap_err(), Error::NotFound { kind: "event", id: "ev_none".into() });
+}
+
+pub(super) async fn a_retry_on_a_paused_route_is_held(on: Subject) {
+    on.put(event("ev_1", "r")).await;
+    on.cancel_event("ev_1", "no", T0).await.unwrap();
+    on.pause("r", T0).await.unwrap();
+    on.retry_event("ev_1").await.unwrap();
+    assert_eq!(on.state("ev_1").await, (EventState::Held, Some("paused".into())));
+    assert_eq!(on.claimed(T0, 9).await, [""; 0]);
+    on.resume("r").await.unwrap();
+    assert_eq!(on.claimed(T0, 9).await, ["ev_1"]);
+}
+
+/// Puts an event on the route r and lets it end at a time.
+async fn ended_at(on: &Subject, id: &str, at: Millis) {
+    on.put(event(id, "r")).await;
+    let run = on.claim_one(T0).await;
+    on.end(&run, at, done()).await;
+}
+
+pub(super) async fn pruning_takes_the_longest_ended_first(on: Subject) {
+    ended_at(&on, "ev_1", T0 + 3).await;
+    ended_at(&on, "ev_2", T0 + 1).await;
+    on.put(event("ev_3", "r")).await;
+    on.cancel_event("ev_3", "no", T0 + 2).await.unwrap();
+    on.record_ignored(Ignored { event: event("ev_4", "r"), reason: "event".into() }).await.unwrap();
+    ended_at(&on, "ev_5", T0 + 4).await;
+    on.put(event("ev_6", "r")).await;
+    let run_id = on.event("ev_2").await.unwrap().runs.remove(0);
+    assert_eq!(on.prune(T0 + 4, 0).await.unwrap(), 0);
+    assert_eq!(on.prune(T0 + 4, 2).await.unwrap(), 2);
+    assert_eq!(on.all_events().await, ["ev_6", "ev_5", "ev_3", "ev_1"]);
+    assert_eq!(on.prune(T0 + 4, 9).await.unwrap(), 2);
+    assert_eq!(on.prune(T0 + 4, 9).await.unwrap(), 0);
+    assert_eq!(on.all_events().await, ["ev_6", "ev_5"], "what has not ended, or not long ago, stays");
+    assert!(on.run(&run_id).await.is_err() && on.request("ev_2").await.is_err());
+    let status = on.status().await.unwrap();
+    assert_eq!(status.events.into_iter().collect::<Vec<_>>(), [(EventState::Queued, 1), (EventState::Succeeded, 1)]);
+    // A retried event has not ended any more.
+    on.cancel_event("ev_6", "no", T0).await.unwrap();
+    on.retry_event("ev_6").await.unwrap();
+    assert_eq!(on.prune(T0 + 9, 9).await.unwrap(), 1);
+    assert_eq!(on.all_events().await, ["ev_6"]);
+}
+
+pub(super) async fn pruning_spares_what_is_still_to_be_sent(on: Subject) {
+    use rules::states::DeliveryState::{Delivered, Exhausted, Failed, Unknown};
+    on.answer("ev_1", "x", vec![message("dlv_1"), message("dlv_2")]).await;
+    let prune = async || on.prune(T0 + 1, 9).await.unwrap();
+    assert_eq!(prune().await, 0, "pending");
+    let taken = on.take(T0, 9).await;
+    assert_eq!(prune().await, 0, "on their way");
+    assert!(on.finish_delivery(ended(&taken[0], on.boot, Delivered)).await.unwrap());
+    assert!(on.finish_delivery(ended(&taken[1], on.boot, Failed)).await.unwrap());
+    assert_eq!(prune().await, 0, "one will be tried again");
+    for end in [Unknown, Exhausted] {
+        on.retry_delivery("dlv_2", T0).await.unwrap();
+        let taken = on.take(T0, 9).await;
+        assert!(on.finish_delivery(ended(&taken[0], on.boot, end)).await.unwrap());
+    }
+    assert_eq!(prune().await, 1);
+    assert!(on.delivery("dlv_1").await.is_err() && on.delivery("dlv_2").await.is_err());
+    assert_eq!(on.status().await.unwrap().deliveries.len(), 0);
+}
+
+pub(super) async fn pruning_lets_go_of_keys_but_not_of_newer_ones(on: Subject) {
+    on.admit(keyed(event("ev_1", "r"), "k")).await.unwrap();
+    on.admit(keyed(event("ev_2", "r"), "l")).await.unwrap();
+    for run in on.claim(T0, 9).await {
+        on.end(&run, T0, exhausted()).await;
+    }
+    assert_eq!(on.admit(keyed(event("ev_3", "r"), "k")).await.unwrap(), stored(EventState::Queued));
+    assert_eq!(on.prune(T0 + 1, 9).await.unwrap(), 2);
+    assert_eq!(on.admit(keyed(event("ev_4", "r"), "k")).await.unwrap(), duplicate("ev_3"), "the newer one's");
+    assert_eq!(on.admit(keyed(event("ev_5", "r"), "l")).await.unwrap(), stored(EventState::Queued), "free");
+    let run = on.claim(T0, 1).await.remove(0);
+    on.end(&run, T0, interrupted()).await;
+    assert_eq!(on.prune(T0 + 1, 9).await.unwrap(), 0);
+}

@@ -1,0 +1,47 @@
+//! Measures a real `doorbell serve` on this machine: durable ingest, wake-up, memory.
+//!
+//! ```text
+//! cargo build --release && cargo run --release --example load
+//! ```
+//!
+//! Requests are signed before the clock starts. Every figure stands beside what the disk can do, measured before and after:
+//! the time of one `fdatasync` is the floor of a durable answer.
+
+mod disk;
+mod figures;
+mod gateway;
+mod ingest;
+mod requests;
+mod wake;
+
+use std::path::PathBuf;
+
+/// Requests of each ingest measurement, per connection count: enough for a p99, few enough for a laptop.
+const CONNECTIONS: [(usize, usize); 4] = [(1, 1_000), (16, 8_000), (64, 16_000), (256, 16_000)];
+const BODY_BYTES: usize = 8 << 10;
+const WAKE_UPS: usize = 200;
+
+fn main() {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    if let [word, file] = arguments.as_slice()
+        && word == "stamp"
+    {
+        return wake::stamp(file);
+    }
+    let binary = arguments.first().map_or_else(|| PathBuf::from("target/release/doorbell"), PathBuf::from);
+    assert!(binary.exists(), "{} is not there; run: cargo build --release", binary.display());
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    println!("binary {} ({} MB)", binary.display(), std::fs::metadata(&binary).map_or(0, |m| m.len() / 1_000_000));
+    println!("disk before: {}", disk::fdatasync(folder.path()));
+    let gateway = gateway::start(&binary, folder.path());
+    println!("idle memory: {} MB", gateway.resident_mb());
+    for (connections, requests) in CONNECTIONS {
+        println!("ingest {connections:>3} connections, {} KiB bodies: {}", BODY_BYTES >> 10, {
+            ingest::measure(&gateway, connections, requests, BODY_BYTES)
+        });
+    }
+    println!("memory after ingest: {} MB", gateway.resident_mb());
+    println!("wake-up, from the 202 to the agent's first instruction: {}", wake::measure(&gateway, WAKE_UPS));
+    drop(gateway);
+    println!("disk after:  {}", disk::fdatasync(folder.path()));
+}

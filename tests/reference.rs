@@ -1,0 +1,43 @@
+//! Pages that are generated: they must say what the code says. `DOORBELL_BLESS=1` writes them anew.
+
+use std::path::PathBuf;
+use std::process::Command;
+
+use rules::states::mermaid;
+use rules::states::table::{DELIVERIES, DELIVERY_STARTS, EVENT_STARTS, EVENTS};
+
+fn page(name: &str) -> PathBuf {
+    PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("docs").join(name)
+}
+
+fn matches_page(name: &str, generated: &str) {
+    let path = page(name);
+    if std::env::var_os("DOORBELL_BLESS").is_some() {
+        std::fs::write(&path, generated).expect("the page can be written");
+    }
+    let written = std::fs::read_to_string(&path).unwrap_or_default();
+    assert!(written == generated, "{} is out of date; run: DOORBELL_BLESS=1 cargo test --test reference", path.display());
+}
+
+#[test]
+fn states_page() {
+    let text = format!(
+        "# States\n\nGenerated from `crates/rules/src/states/table.rs`, which the ledger and its tests go by.\n\n\
+         ## Events\n\n```mermaid\n{}```\n\n`held` has a reason: `paused` (the route is paused) or `route_missing` (the route is not in the \
+         configuration).\nAn event that runs, or waits for its retry, holds its line: later events of the same `serial_by` value wait for it.\n\n\
+         ## Deliveries\n\n```mermaid\n{}```\n\nA delivery begins `suppressed` when the answer is a silence marker, and `exhausted` when a value of \
+         `deliver_extra`\ncannot be filled from the event. `unknown` is never sent again by itself.\n\n\
+         ## Runs\n\n`running`, then once and for all `succeeded`, `failed`, `interrupted` (kill, crash, polite stop) or `stopped` (by a person).\n\
+         Another try is another run.\n",
+        mermaid(EVENT_STARTS, EVENTS),
+        mermaid(DELIVERY_STARTS, DELIVERIES),
+    );
+    matches_page("states.md", &text);
+}
+
+#[test]
+fn configuration_schema() {
+    let output = Command::new(env!("CARGO_BIN_EXE_doorbell")).arg("schema").output().expect("doorbell runs");
+    assert!(output.status.success(), "{output:?}");
+    matches_page("reference/config.schema.json", &String::from_utf8(output.stdout).expect("UTF-8"));
+}

@@ -1,0 +1,24 @@
+//! What the stories share: a real gateway in a home of its own, an agent that is a shell script, receivers, and a plain
+//! HTTP client. Nothing here waits for a time to pass; it waits for something to be so, with a deadline.
+#![allow(dead_code, unused_imports, reason = "each story takes what it needs")]
+
+mod agent;
+mod doorbell;
+mod home;
+mod http;
+mod log;
+mod process;
+mod receiver;
+mod ring;
+mod waiting;
+
+pub(crate) use agent::{Agent, SeenRun};
+pub(crate) use doorbell::Doorbell;
+pub(crate) use home::{Home, Output, SECRET};
+pub(crate) use http::{Answer, exchange, read_answer, read_to_end};
+pub(crate) use process::{alive, shell};
+pub(crate) use receiver::{Gate, Receiver, Reply, Seen};
+pub(crate) use ring::{Ring, fresh_id, github_headers, hex_hmac, now_s, standard_headers};
+pub(crate) use waiting::{PATIENCE, until, until_some};
+
+pub(crate) use serde_json::{Value, json};

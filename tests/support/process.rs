@@ -1,0 +1,22 @@
+//! Processes: starting commands, and seeing whether one is alive.
+
+use std::fs;
+use std::process::Command;
+
+/// A command. The product's rule about who may start processes is not for tests.
+#[expect(clippy::disallowed_methods, reason = "tests start the product")]
+pub(super) fn command(program: &str) -> Command {
+    Command::new(program)
+}
+
+/// Whether a process runs; one that has ended and waits to be collected does not.
+pub(crate) fn alive(pid: u32) -> bool {
+    let Ok(stat) = fs::read_to_string(format!("/proc/{pid}/stat")) else { return false };
+    // The name stands in parentheses and may itself hold any character; the state comes right after it.
+    stat.rsplit_once(')').is_some_and(|(_, rest)| !matches!(rest.trim_start().chars().next(), None | Some('Z' | 'X')))
+}
+
+/// Options of an agent that is one line of shell.
+pub(crate) fn shell(line: &str) -> serde_json::Value {
+    serde_json::json!({"preset": "command", "command": ["sh", "-c", line], "hint": false})
+}
