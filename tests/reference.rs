@@ -16,7 +16,11 @@ fn matches_page(name: &str, generated: &str) {
         std::fs::write(&path, generated).expect("the page can be written");
     }
     let written = std::fs::read_to_string(&path).unwrap_or_default();
-    assert!(written == generated, "{} is out of date; run: DOORBELL_BLESS=1 cargo test --test reference", path.display());
+    assert!(
+        written == generated,
+        "{} is out of date; run: DOORBELL_BLESS=1 cargo test --test reference",
+        path.display()
+    );
 }
 
 #[test]

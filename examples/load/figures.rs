@@ -14,7 +14,12 @@ impl Figures {
 
     pub fn quantile(&self, part: f64) -> Duration {
         let last = self.0.len().saturating_sub(1);
-        #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, clippy::cast_precision_loss, reason = "an index")]
+        #[expect(
+            clippy::cast_possible_truncation,
+            clippy::cast_sign_loss,
+            clippy::cast_precision_loss,
+            reason = "an index"
+        )]
         let at = (last as f64 * part).round() as usize;
         self.0.get(at).copied().unwrap_or_default()
     }

@@ -14,7 +14,11 @@ pub(super) fn find(agent: &Agent, context: &Context) -> Result<PathBuf, String> 
         // Relative to the folder of the run; without one of its own that is the gateway's, which is not known here.
         let folder = agent.cwd.as_ref().map(|cwd| context.place.home.join(cwd));
         let path = folder.map_or_else(|| PathBuf::from(program), |folder| folder.join(program));
-        return if is_program(&path) { Ok(path) } else { Err(format!("{} is no program that can be run", path.display())) };
+        return if is_program(&path) {
+            Ok(path)
+        } else {
+            Err(format!("{} is no program that can be run", path.display()))
+        };
     }
     let path = agent.env.get("PATH").or_else(|| context.environment.get("PATH")).map_or("", String::as_str);
     let found = std::env::split_paths(path).map(|folder| folder.join(program)).find(|file| is_program(file));

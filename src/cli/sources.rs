@@ -28,7 +28,8 @@ impl Sources {
             let list = |key: &str| source[key].as_array().into_iter().flatten().cloned().collect::<Vec<_>>();
             let needs: Vec<Value> = list("needs");
             let needs: Vec<&str> = needs.iter().filter_map(Value::as_str).collect();
-            let note = if source["deprecated"] == true { "deprecated: " } else { "" }.to_owned() + &text(source, "note");
+            let note =
+                if source["deprecated"] == true { "deprecated: " } else { "" }.to_owned() + &text(source, "note");
             let row = [text(source, "name"), text(source, "title"), needs.join(", "), text(source, "signs"), note];
             table.row(row);
         }

@@ -50,7 +50,10 @@ pub(super) fn one_line(text: &str) -> String {
 
 /// Text of several lines for a terminal: line ends and tabs stay, other control characters are escaped.
 pub(super) fn lines(text: &str) -> String {
-    text.split('\n').map(|line| line.split('\t').map(one_line).collect::<Vec<_>>().join("\t")).collect::<Vec<_>>().join("\n")
+    text.split('\n')
+        .map(|line| line.split('\t').map(one_line).collect::<Vec<_>>().join("\t"))
+        .collect::<Vec<_>>()
+        .join("\n")
 }
 
 #[cfg(test)]

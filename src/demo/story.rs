@@ -6,7 +6,6 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 
 use anyhow::Context as _;
-use rand::Rng as _;
 
 /// The route of the first steps.
 pub(super) const REVIEW: &str = "github-review";
@@ -27,9 +26,7 @@ const PATIENCE: Duration = Duration::from_secs(40);
 
 /// Writes configuration and agent into the home and answers the routes' secret.
 pub(super) fn write_home(home: &Path) -> anyhow::Result<String> {
-    let mut bytes = [0; 16];
-    rand::rng().fill_bytes(&mut bytes);
-    let secret: String = bytes.iter().map(|byte| format!("{byte:02x}")).collect();
+    let secret = gateway::chance::secret(16);
     let agent = home.join("agent.sh");
     let started = home.join("started");
     let (agent_shown, started_shown) = (agent.display(), started.display());

@@ -6,7 +6,6 @@ use std::os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _};
 use std::path::Path;
 
 use anyhow::Context as _;
-use rand::Rng as _;
 
 /// Makes the home and its folders, for their owner only.
 pub(crate) fn prepare(home: &Path) -> anyhow::Result<()> {
@@ -26,8 +25,9 @@ pub(crate) fn admin_token(home: &Path) -> anyhow::Result<String> {
     let new = fs::OpenOptions::new().create_new(true).write(true).mode(0o600).open(&path);
     match new {
         Ok(mut file) => {
-            let token = random_token();
-            file.write_all(format!("{token}\n").as_bytes()).with_context(|| format!("cannot write {}", path.display()))?;
+            let token = gateway::chance::secret(32);
+            file.write_all(format!("{token}\n").as_bytes())
+                .with_context(|| format!("cannot write {}", path.display()))?;
             Ok(token)
         }
         Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => {
@@ -38,11 +38,4 @@ pub(crate) fn admin_token(home: &Path) -> anyhow::Result<String> {
         }
         Err(error) => Err(error).with_context(|| format!("cannot make {}", path.display())),
     }
-}
-
-/// 256 random bits in hexadecimal.
-fn random_token() -> String {
-    let mut bytes = [0; 32];
-    rand::rng().fill_bytes(&mut bytes);
-    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use anyhow::Context as _;
 use config::{Config, Durability};
-use console::{Console, Access};
+use console::{Access, Console};
 use gateway::clock::Clock;
 use gateway::deliver::{self, Courier};
 use gateway::listen::{self, Limits, Serving};
@@ -104,10 +104,12 @@ async fn workers(core: &Arc<Core>) -> anyhow::Result<(Worker, Worker)> {
     deliver::recover(core).await?;
     run::recover(core, &runs).await?;
     let sending = TaskTracker::new();
-    let courier = Courier::new(Arc::clone(core), sending.clone()).map_err(anyhow::Error::msg).context("cannot deliver")?;
+    let courier =
+        Courier::new(Arc::clone(core), sending.clone()).map_err(anyhow::Error::msg).context("cannot deliver")?;
     let scheduler = Scheduler::new(Arc::clone(core), runs.clone());
     let (stop_runs, stop_sending) = (CancellationToken::new(), CancellationToken::new());
     let scheduler = Worker { stop: stop_runs.clone(), task: tokio::spawn(scheduler.run(stop_runs)), under_way: runs };
-    let courier = Worker { stop: stop_sending.clone(), task: tokio::spawn(courier.run(stop_sending)), under_way: sending };
+    let courier =
+        Worker { stop: stop_sending.clone(), task: tokio::spawn(courier.run(stop_sending)), under_way: sending };
     Ok((scheduler, courier))
 }

@@ -32,7 +32,10 @@ impl Answer {
     /// The body, which must be JSON and say so.
     pub(crate) fn json(&self) -> Value {
         let kind = self.header("content-type").unwrap_or_default();
-        assert!(kind.starts_with("application/json") || kind.starts_with("application/problem+json"), "no JSON: {self:?}");
+        assert!(
+            kind.starts_with("application/json") || kind.starts_with("application/problem+json"),
+            "no JSON: {self:?}"
+        );
         serde_json::from_slice(&self.body).unwrap_or_else(|error| panic!("{error}: {self:?}"))
     }
 
@@ -50,7 +53,8 @@ pub(crate) fn request(method: &str, path: &str, headers: &[(String, String)], bo
     for (name, value) in headers {
         text.push_str(&format!("{name}: {value}\r\n"));
     }
-    let framed = |name: &str| name.eq_ignore_ascii_case("content-length") || name.eq_ignore_ascii_case("transfer-encoding");
+    let framed =
+        |name: &str| name.eq_ignore_ascii_case("content-length") || name.eq_ignore_ascii_case("transfer-encoding");
     if !headers.iter().any(|(name, _)| framed(name)) && (!body.is_empty() || method == "POST") {
         text.push_str(&format!("Content-Length: {}\r\n", body.len()));
     }

@@ -4,6 +4,8 @@ use rand::Rng as _;
 use rules::id;
 use uuid::Uuid;
 
+use crate::hex::hex;
+
 /// A new event's id. Ids sort by time, so that the index over them grows at its end.
 pub fn event_id() -> String {
     prefixed(id::EVENT)
@@ -26,18 +28,20 @@ pub fn fresh_delivery_id() -> String {
 
 /// A W3C `traceparent` (version 00, not sampled) for a run.
 pub fn traceparent() -> String {
-    let mut bytes = [0; 24];
-    rand::rng().fill_bytes(&mut bytes);
-    // All-zero ids are invalid by the specification.
-    bytes[0] |= 1;
-    bytes[16] |= 1;
-    let hex = |part: &[u8]| part.iter().map(|b| format!("{b:02x}")).collect::<String>();
-    format!("00-{}-{}-00", hex(&bytes[..16]), hex(&bytes[16..]))
+    // An all-zero id is invalid by the specification; 64 random bits are that once in the life of no machine.
+    format!("00-{}-{}-00", secret(16), secret(8))
 }
 
 /// From 0 up to, not including, 1.
 pub fn jitter() -> f64 {
     rand::random()
+}
+
+/// So many random bytes in hexadecimal: for tokens, secrets and trace ids.
+pub fn secret(bytes: usize) -> String {
+    let mut random = vec![0; bytes];
+    rand::rng().fill_bytes(&mut random);
+    hex(&random)
 }
 
 fn prefixed(prefix: &str) -> String {

@@ -9,6 +9,7 @@ pub mod clock;
 mod core;
 pub mod deliver;
 pub mod egress;
+mod hex;
 pub mod ingest;
 pub mod listen;
 pub mod process;

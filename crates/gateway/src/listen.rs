@@ -8,8 +8,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use axum::Router;
-use axum_server::tls_rustls::{RustlsAcceptor, RustlsConfig};
 use axum_server::Handle;
+use axum_server::tls_rustls::{RustlsAcceptor, RustlsConfig};
 use config::{Listen, Tls};
 use tokio::net::{TcpSocket, lookup_host};
 
@@ -113,7 +113,8 @@ impl Bound {
         let task = match &self.tls {
             None => tokio::spawn(server.acceptor(gate).serve(service)),
             Some((config, _)) => {
-                let acceptor = RustlsAcceptor::new(config.clone()).handshake_timeout(limits.header_timeout).acceptor(gate);
+                let acceptor =
+                    RustlsAcceptor::new(config.clone()).handshake_timeout(limits.header_timeout).acceptor(gate);
                 tokio::spawn(server.acceptor(acceptor).serve(service))
             }
         };

@@ -63,9 +63,15 @@ fn needs_restart(old: &Config, new: &Config) -> Vec<String> {
     let changed = [
         ("server.host, port and tls", old.server.listen != new.server.listen),
         ("server.max_connections and header_timeout", {
-            old.server.max_connections != new.server.max_connections || old.server.header_timeout != new.server.header_timeout
+            old.server.max_connections != new.server.max_connections
+                || old.server.header_timeout != new.server.header_timeout
         }),
-        ("admin", old.admin.listen != new.admin.listen || old.admin.open != new.admin.open || old.admin.token != new.admin.token),
+        (
+            "admin",
+            old.admin.listen != new.admin.listen
+                || old.admin.open != new.admin.open
+                || old.admin.token != new.admin.token,
+        ),
         ("store", old.store != new.store),
     ];
     let names = changed.into_iter().filter(|(_, changed)| *changed).map(|(name, _)| name);

@@ -91,7 +91,11 @@ impl Signals {
     pub fn deprecated(&self, route: &str, source: &str) {
         let mut said = self.deprecations.lock().unwrap_or_else(PoisonError::into_inner);
         if said.insert(route.to_owned()) {
-            tracing::warn!(route, source, "the sender signs without a timestamp, so that a copy can be replayed; move it to generic-v2");
+            tracing::warn!(
+                route,
+                source,
+                "the sender signs without a timestamp, so that a copy can be replayed; move it to generic-v2"
+            );
         }
     }
 

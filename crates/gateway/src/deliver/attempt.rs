@@ -82,8 +82,8 @@ async fn start(core: &Core, delivery: &ClaimedDelivery, process: &Process, targe
     };
     let report = process::run(job, &CancellationToken::new()).await;
     let end = match report.exit {
-        Exit::Code(code) => End::Code(code),
-        Exit::Signal(signal) => End::Signal(signal),
+        Exit::Code(status) => End::Code(status),
+        Exit::Signal(number) => End::Signal(number),
         Exit::TimedOut | Exit::Stopped => End::TimedOut(target.timeout),
         Exit::NotStarted(why) => return Reply::NotSent(why),
     };

@@ -20,7 +20,7 @@ use crate::{Core, chance};
 /// Messages to one target that may be under way at a time: enough to hide a slow answer, too few to trip its limits.
 const AT_ONCE: u32 = 4;
 /// Without a bell and without a due time the ledger is looked at now and then all the same.
-const LONGEST_SLEEP: Duration = Duration::from_secs(60);
+const LONGEST_SLEEP: Duration = Duration::from_mins(1);
 /// While the ledger cannot be used, or something is due that has no room.
 const SHORT_SLEEP: Duration = Duration::from_secs(1);
 
@@ -113,7 +113,9 @@ fn ended(core: &Core, target: &Target, delivery: &ClaimedDelivery, verdict: Verd
         Verdict::Delivered => (DeliveryState::Delivered, None, None),
         Verdict::Final(why) => (DeliveryState::Exhausted, Some(why), None),
         Verdict::Unknown(why) => (DeliveryState::Unknown, Some(why), None),
-        Verdict::Later { why, .. } if delivery.spent >= target.max_attempts => (DeliveryState::Exhausted, Some(why), None),
+        Verdict::Later { why, .. } if delivery.spent >= target.max_attempts => {
+            (DeliveryState::Exhausted, Some(why), None)
+        }
         Verdict::Later { wait, why } => {
             let backoff = Backoff { first: target.retry_backoff, cap: targets::LONGEST_BACKOFF };
             let own = backoff.delay(delivery.spent, chance::jitter());

@@ -20,13 +20,29 @@ pub(super) enum Answer {
     Pong,
     UnsupportedEncoding(String),
     CannotParse,
-    Ignored { reason: &'static str, event: String, route: String },
-    Duplicate { delivery_id: String, event_id: String },
+    Ignored {
+        reason: &'static str,
+        event: String,
+        route: String,
+    },
+    Duplicate {
+        delivery_id: String,
+        event_id: String,
+    },
     /// Seconds.
-    Limited { retry_after: u64 },
+    Limited {
+        retry_after: u64,
+    },
     /// Seconds.
-    CannotStore { retry_after: u64 },
-    Accepted { route: String, event: String, delivery_id: String, event_id: String },
+    CannotStore {
+        retry_after: u64,
+    },
+    Accepted {
+        route: String,
+        event: String,
+        delivery_id: String,
+        event_id: String,
+    },
 }
 
 impl Answer {

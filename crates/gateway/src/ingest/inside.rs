@@ -133,7 +133,13 @@ fn enabled<'a>(config: &'a config::Config, name: &str) -> Result<&'a Route, Insi
     route.map(AsRef::as_ref).ok_or_else(|| InsideError::UnknownRoute(name.to_owned()))
 }
 
-async fn admit(core: &Core, route: &Route, mut event: NewEvent, stored: &Stored, keyed: bool) -> Result<Sent, InsideError> {
+async fn admit(
+    core: &Core,
+    route: &Route,
+    mut event: NewEvent,
+    stored: &Stored,
+    keyed: bool,
+) -> Result<Sent, InsideError> {
     let refused = if event.hop > core.config().max_hops {
         Some("hop_limit")
     } else if !route.events.matches(&event.event_type, stored.payload()) {

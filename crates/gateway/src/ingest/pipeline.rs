@@ -53,7 +53,7 @@ pub(super) async fn run(ingest: &Ingest, profile: &str, name: &str, request: Req
 struct Received<'a> {
     headers: Vec<(String, String)>,
     body: Vec<u8>,
-    _room: SemaphorePermit<'a>,
+    room: SemaphorePermit<'a>,
 }
 
 async fn receive<'a>(
@@ -74,7 +74,7 @@ async fn receive<'a>(
     }
     let room = room(ingest, declared.unwrap_or(limit)).await?;
     let body = read(body, limit, deadline).await?;
-    Ok(Received { headers: headers::listed(&parts.headers), body, _room: room })
+    Ok(Received { headers: headers::listed(&parts.headers), body, room })
 }
 
 /// Room for a body among those in flight.
@@ -106,15 +106,15 @@ async fn admit(ingest: &Ingest, route: &Arc<Route>, received: Received<'_>) -> A
     let core = &ingest.core;
     let max_hops = core.config().max_hops;
     let now = core.clock.now();
-    let Received { headers, body, _room } = received;
+    // Held until the event is stored.
+    let Received { headers, body, room } = received;
+    let large = body.len() > LARGE;
     let judge = || judge(ingest, route, headers, body, max_hops, now);
-    let large = _room.num_permits() > LARGE / 1024;
     let judged = if large { tokio::task::block_in_place(judge) } else { judge() };
-    match judged {
+    let answer = match judged {
         Judged::Answer(answer) => answer,
         Judged::Ignore { reason, event } => {
-            let answer =
-                Answer::Ignored { reason, event: event.event_type.clone(), route: event.route.clone() };
+            let answer = Answer::Ignored { reason, event: event.event_type.clone(), route: event.route.clone() };
             // The record is for people who look; a sender is answered the same when it cannot be kept.
             if let Err(error) = core.ledger.record_ignored(Ignored { event, reason: reason.to_owned() }).await {
                 tracing::warn!(%error, route = route.name, reason, "an ignored event was not recorded");
@@ -122,7 +122,9 @@ async fn admit(ingest: &Ingest, route: &Arc<Route>, received: Received<'_>) -> A
             answer
         }
         Judged::Admit { event, key } => store(ingest, route, event, key).await,
-    }
+    };
+    drop(room);
+    answer
 }
 
 fn judge(
@@ -236,15 +238,18 @@ impl Draft {
     ) -> (Option<Key>, Option<String>) {
         let templates = route.dedupe_key.is_some() || route.serial_by.is_some();
         let body_sha256 = if templates { scope::body_sha256(body) } else { String::new() };
-        let place = scope::place(route, &Scope {
-            payload,
-            event_type: &self.new.event_type,
-            route: &route.name,
-            delivery_id: &self.new.delivery_id,
-            event_id: &self.new.id,
-            headers,
-            body_sha256: &body_sha256,
-        });
+        let place = scope::place(
+            route,
+            &Scope {
+                payload,
+                event_type: &self.new.event_type,
+                route: &route.name,
+                delivery_id: &self.new.delivery_id,
+                event_id: &self.new.id,
+                headers,
+                body_sha256: &body_sha256,
+            },
+        );
         ((self.named_itself || route.dedupe_key.is_some()).then_some(place.key), place.line)
     }
 }

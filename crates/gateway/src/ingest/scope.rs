@@ -8,6 +8,7 @@ use serde_json::Value;
 use sha2::{Digest as _, Sha256};
 
 use super::headers::first;
+use crate::hex::hex;
 
 /// The largest body after inflation that a stored event may have; it was admitted below the limit of its time.
 const LIMIT: usize = 1 << 30;
@@ -51,7 +52,13 @@ impl Stored {
     }
 
     /// The scope of this request's templates.
-    pub fn scope<'a>(&'a self, event_type: &'a str, route: &'a str, delivery_id: &'a str, event_id: &'a str) -> Scope<'a> {
+    pub fn scope<'a>(
+        &'a self,
+        event_type: &'a str,
+        route: &'a str,
+        delivery_id: &'a str,
+        event_id: &'a str,
+    ) -> Scope<'a> {
         Scope {
             payload: &self.payload,
             event_type,
@@ -66,7 +73,7 @@ impl Stored {
 
 /// The digest of a body as received, in hexadecimal.
 pub(super) fn body_sha256(body: &[u8]) -> String {
-    Sha256::digest(body).iter().map(|byte| format!("{byte:02x}")).collect()
+    hex(&Sha256::digest(body))
 }
 
 /// Where an event stands among the others of its route.

@@ -73,7 +73,9 @@ pub async fn run(job: Job, stop: &CancellationToken) -> Report {
     let lock_path = job.lock.clone();
     let report = match start(&job) {
         Ok(warden) => attend(warden, job, stop).await,
-        Err(error) => not_started(format!("cannot start a warden for {}: {error}", job.argv.first().map_or("", String::as_str))),
+        Err(error) => {
+            not_started(format!("cannot start a warden for {}: {error}", job.argv.first().map_or("", String::as_str)))
+        }
     };
     // Only now, when nothing of it runs any more.
     let _ = std::fs::remove_file(lock_path);
@@ -143,7 +145,12 @@ fn end_is_lost(exit: &Exit) -> bool {
 }
 
 /// Gives the order and the input, then waits for the wish to stop. Never returns: dropping it closes the pipe.
-async fn talk(mut control: ChildStdin, order: &Order, stdin: &[u8], stop: &CancellationToken) -> std::convert::Infallible {
+async fn talk(
+    mut control: ChildStdin,
+    order: &Order,
+    stdin: &[u8],
+    stop: &CancellationToken,
+) -> std::convert::Infallible {
     let mut line = serde_json::to_vec(order).unwrap_or_default();
     line.push(b'\n');
     // A warden that has gone shows at the end of its frames.

@@ -44,7 +44,9 @@ pub fn main() -> ExitCode {
     let out = Arc::new(Mutex::new(std::io::stdout()));
     let end = match start(&order) {
         Ok(child) => attend(child, &order, stdin, control, &out),
-        Err(error) => End::NotStarted(format!("cannot start {}: {error}", order.argv.first().map_or("", String::as_str))),
+        Err(error) => {
+            End::NotStarted(format!("cannot start {}: {error}", order.argv.first().map_or("", String::as_str)))
+        }
     };
     let report = serde_json::to_vec(&end).unwrap_or_default();
     say(&out, END, &report);
@@ -106,7 +108,9 @@ impl Watch {
     fn until_exit(&mut self, deadline: Instant) -> Option<End> {
         while self.exited.is_none() {
             match self.happenings.recv_timeout(deadline.saturating_duration_since(Instant::now())) {
-                Ok(Happening::Stop | Happening::Orphaned) | Err(RecvTimeoutError::Disconnected) => return Some(End::Stopped),
+                Ok(Happening::Stop | Happening::Orphaned) | Err(RecvTimeoutError::Disconnected) => {
+                    return Some(End::Stopped);
+                }
                 Err(RecvTimeoutError::Timeout) => return Some(End::TimedOut),
                 Ok(other) => self.note(other),
             }

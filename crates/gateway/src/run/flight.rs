@@ -41,7 +41,7 @@ pub(super) async fn fly(core: &Arc<Core>, run: ClaimedRun, flight: &Flight) {
 
 /// When an event's route has gone between claim and start: it is tried again, and held by then.
 pub(super) fn policy_without_route() -> Policy {
-    Policy { max_retries: 1, backoff: Backoff { first: Duration::from_secs(60), cap: Duration::from_secs(1800) } }
+    Policy { max_retries: 1, backoff: Backoff { first: Duration::from_mins(1), cap: Duration::from_mins(30) } }
 }
 
 async fn call(core: &Core, run: &ClaimedRun, prepared: &Prepared, flight: &Flight) -> Outcome {

@@ -49,7 +49,9 @@ impl Flights {
     /// Asks all runs to stop.
     pub fn stop_all(&self, wish: StopWish) {
         let flights: Vec<_> = self.all().values().cloned().collect();
-        flights.iter().for_each(|flight| flight.ask(wish));
+        for flight in flights {
+            flight.ask(wish);
+        }
     }
 
     /// How many runs are in flight.

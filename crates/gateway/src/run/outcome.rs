@@ -56,10 +56,7 @@ impl Outcome {
         match verdict() {
             RunVerdict::Succeeded(answer) => Outcome::succeeded(answer, record),
             RunVerdict::Failed(why) => Outcome::failed(why, record),
-            RunVerdict::Later(why) => Outcome {
-                ending: Ending::Later,
-                ..Outcome::failed(why, record)
-            },
+            RunVerdict::Later(why) => Outcome { ending: Ending::Later, ..Outcome::failed(why, record) },
         }
     }
 

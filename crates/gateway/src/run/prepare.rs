@@ -58,7 +58,9 @@ pub(super) async fn prepare(core: &Core, config: &Config, run: &ClaimedRun) -> R
 fn parcel(delivery: &config::RouteDelivery, scope: &Scope<'_>) -> Parcel {
     let extra = match delivery.extra.render(scope) {
         // What came out empty is not given: the target's default is meant.
-        Ok(values) => Ok(values.as_object().map(|values| targets::values_for(&delivery.target, &[], values)).unwrap_or_default()),
+        Ok(values) => {
+            Ok(values.as_object().map(|values| targets::values_for(&delivery.target, &[], values)).unwrap_or_default())
+        }
         Err(unresolved) => Err(unresolved.to_string()),
     };
     Parcel { target: delivery.target.clone(), extra }

@@ -14,7 +14,11 @@ use crate::{Core, process};
 /// until nothing of its last run is alive.
 pub async fn recover(core: &Arc<Core>, tasks: &TaskTracker) -> Result<(), ledger::Error> {
     for orphan in core.ledger.orphan_runs(core.boot).await? {
-        tracing::warn!(run_id = orphan.run_id, event_id = orphan.event_id, "the run was interrupted; ending what is left of it");
+        tracing::warn!(
+            run_id = orphan.run_id,
+            event_id = orphan.event_id,
+            "the run was interrupted; ending what is left of it"
+        );
         let core = Arc::clone(core);
         tasks.spawn(async move { end(&core, orphan).await });
     }

@@ -14,7 +14,7 @@ use super::{flight, flights::Flight};
 use crate::{Core, chance};
 
 /// Without a bell and without a due time the ledger is looked at now and then all the same.
-const LONGEST_SLEEP: Duration = Duration::from_secs(60);
+const LONGEST_SLEEP: Duration = Duration::from_mins(1);
 /// While the ledger cannot be used, or something is due that has no room.
 const SHORT_SLEEP: Duration = Duration::from_secs(1);
 /// Runs that one claim may start; the rest is claimed right after.
@@ -100,7 +100,8 @@ impl Scheduler {
             })
             .filter(|route| route.room > 0)
             .collect::<Vec<_>>();
-        let most = if routes.is_empty() { 0 } else { agents.iter().map(|a| a.room).fold(0, u32::saturating_add).min(AT_ONCE) };
+        let most =
+            if routes.is_empty() { 0 } else { agents.iter().map(|a| a.room).fold(0, u32::saturating_add).min(AT_ONCE) };
         let run_ids = (0..most).map(|_| chance::run_id()).collect();
         ClaimRuns { boot: self.core.boot, now: self.core.clock.now(), routes, agents, run_ids }
     }
