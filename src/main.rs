@@ -4,6 +4,7 @@
 //! each run, the warden between it and an agent.
 
 mod cli;
+mod demo;
 mod logging;
 mod serve;
 

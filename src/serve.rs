@@ -11,7 +11,7 @@ use config::Place;
 use gateway::reload::Reloader;
 use tokio::signal::unix::{SignalKind, signal};
 
-pub(crate) use home::{admin_token, prepare as prepare_home};
+pub(crate) use home::prepare as prepare_home;
 
 /// What `serve` is told.
 pub(crate) struct Options {
@@ -22,17 +22,11 @@ pub(crate) struct Options {
 /// Serves until a signal. The error says why it could not start.
 pub(crate) async fn serve(options: Options) -> anyhow::Result<()> {
     let parts = start::start(options).await?;
-    println_ready(&parts);
     let _ = sd_notify::notify(&[sd_notify::NotifyState::Ready]);
     until_stopped(&parts.reloader).await?;
     let _ = sd_notify::notify(&[sd_notify::NotifyState::Stopping]);
     shutdown::in_order(parts).await;
     Ok(())
-}
-
-#[expect(clippy::print_stdout, reason = "the one line that `serve` prints")]
-fn println_ready(parts: &start::Parts) {
-    println!("doorbell is ready: webhooks on {}, admin on {}", parts.public_url, parts.admin_url);
 }
 
 /// Waits for SIGTERM or SIGINT; SIGHUP reads the configuration again. From the first of these on, a second one ends the

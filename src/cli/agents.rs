@@ -24,7 +24,8 @@ impl Agents {
             }
         };
         if self.json {
-            return out::listing(configured.into_iter().chain(::agents::presets().iter().map(preset)).collect());
+            let presets = ::agents::presets().iter().map(preset);
+            return out::listing(configured.into_iter().chain(presets));
         }
         let mut text = Vec::new();
         if !configured.is_empty() {
@@ -32,7 +33,9 @@ impl Agents {
             text.push(String::new());
         }
         let mut presets = Table::new(&["PRESET", "WHAT IT IS", "HOW IT IS CALLED"]);
-        ::agents::presets().iter().for_each(|preset| presets.row([preset.name, preset.about, preset.called]));
+        for preset in ::agents::presets() {
+            presets.row([preset.name, preset.about, preset.called]);
+        }
         text.push(presets.text());
         out::line(&text.join("\n"))
     }

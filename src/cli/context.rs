@@ -33,11 +33,11 @@ impl Context {
     pub(super) fn config(&self) -> anyhow::Result<Config> {
         Ok(config::load(&self.place, &self.environment)?)
     }
+}
 
-    /// Runs what waits for the network or the ledger.
-    pub(super) fn block_on<T>(&self, work: impl Future<Output = anyhow::Result<T>>) -> anyhow::Result<T> {
-        let mut builder = tokio::runtime::Builder::new_multi_thread();
-        let runtime = builder.enable_all().build().context("cannot start the threads that the work needs")?;
-        runtime.block_on(work)
-    }
+/// Runs what waits for the network or the ledger.
+pub(super) fn block_on<T>(work: impl Future<Output = anyhow::Result<T>>) -> anyhow::Result<T> {
+    let mut builder = tokio::runtime::Builder::new_multi_thread();
+    let runtime = builder.enable_all().build().context("cannot start the threads that the work needs")?;
+    runtime.block_on(work)
 }

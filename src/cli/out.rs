@@ -36,8 +36,8 @@ pub(super) fn json(value: &Value) -> anyhow::Result<()> {
 }
 
 /// Prints a whole listing as JSON.
-pub(super) fn listing(items: Vec<Value>) -> anyhow::Result<()> {
-    json(&serde_json::json!({"items": items, "next": null}))
+pub(super) fn listing(items: impl IntoIterator<Item = Value>) -> anyhow::Result<()> {
+    json(&serde_json::json!({"items": items.into_iter().collect::<Vec<_>>(), "next": null}))
 }
 
 /// Says something to people.

@@ -2,7 +2,7 @@
 
 use clap::Args;
 
-use super::context::Context;
+use super::context::{self, Context};
 use crate::logging::{self, Format};
 
 #[derive(Args)]
@@ -16,6 +16,6 @@ impl Serve {
     pub(super) fn run(self, context: &Context) -> anyhow::Result<()> {
         logging::start(self.log_format);
         let (place, environment) = (context.place.clone(), context.environment.clone());
-        context.block_on(crate::serve::serve(crate::serve::Options { place, environment }))
+        context::block_on(crate::serve::serve(crate::serve::Options { place, environment }))
     }
 }

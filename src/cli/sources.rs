@@ -1,6 +1,6 @@
 //! `doorbell sources`.
 
-mod words;
+pub(super) mod words;
 
 use clap::Args;
 use serde_json::{Value, json};

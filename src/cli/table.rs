@@ -11,14 +11,14 @@ impl Table {
         Table { rows: vec![heads.iter().map(|head| (*head).to_owned()).collect()] }
     }
 
+    /// A table without heads.
+    pub(super) fn bare() -> Table {
+        Table { rows: Vec::new() }
+    }
+
     /// Adds a row. What came from outside cannot move the cursor or forge a row: its control characters are escaped.
     pub(super) fn row(&mut self, cells: impl IntoIterator<Item = impl AsRef<str>>) {
         self.rows.push(cells.into_iter().map(|cell| one_line(cell.as_ref())).collect());
-    }
-
-    /// Whether there is nothing below the heads.
-    pub(super) fn is_empty(&self) -> bool {
-        self.rows.len() == 1
     }
 
     /// The lines, without a line end after the last.
@@ -63,7 +63,6 @@ mod tests {
     #[test]
     fn columns_line_up_and_nothing_trails() {
         let mut table = Table::new(&["NAME", "STATE"]);
-        assert!(table.is_empty());
         table.row(["a-long-name", "ok"]);
         table.row(["é", ""]);
         assert_eq!(table.text(), "NAME         STATE\na-long-name  ok\né");
@@ -73,7 +72,7 @@ mod tests {
     fn what_came_from_outside_stays_in_its_cell() {
         let mut table = Table::new(&["EVENT", "N"]);
         table.row(["push\nforged \u{1b}[2J\r", "1"]);
-        assert_eq!(table.text(), "EVENT                      N\npush\\nforged \\u{1b}[2J\\r  1");
+        assert_eq!(table.text(), "EVENT                     N\npush\\nforged \\u{1b}[2J\\r  1");
         assert_eq!(lines("a\tb\n\u{1b}]0;x\u{7}\n"), "a\tb\n\\u{1b}]0;x\\u{7}\n");
     }
 }

@@ -18,10 +18,12 @@ impl Targets {
     pub(super) fn run(self) -> anyhow::Result<()> {
         let kinds = ::targets::kinds();
         if self.json {
-            return out::listing(kinds.iter().map(described).collect());
+            return out::listing(kinds.iter().map(described));
         }
         let mut table = Table::new(&["TARGET", "KEYS", "WHAT IT IS"]);
-        kinds.iter().for_each(|kind| table.row([kind.name, &names(kind.keys), kind.about]));
+        for kind in kinds {
+            table.row([kind.name, &names(kind.keys), kind.about]);
+        }
         out::line(&table.text())?;
         out::line(&format!("\nEvery target takes {} too. `--json` says what each key means.", names(&COMMON)))
     }

@@ -31,8 +31,6 @@ pub(super) struct Parts {
     pub(super) reloader: Arc<Reloader>,
     pub(super) public: Serving,
     pub(super) admin: Serving,
-    pub(super) public_url: String,
-    pub(super) admin_url: String,
     pub(super) scheduler: Worker,
     pub(super) courier: Worker,
 }
@@ -61,14 +59,22 @@ pub(super) async fn start(options: Options) -> anyhow::Result<Parts> {
     let admin_limits = Limits { connections: ADMIN_CONNECTIONS, ..limits };
     let core = Arc::new(Core::new(ledger, boot, options.place.home.clone(), clock, config));
     let (scheduler, courier) = workers(&core).await?;
-    let (public_url, admin_url) = (public.url(), admin.url());
+    let admin_url = admin.url();
+    say_ready(&public.url(), &admin_url);
     let public = public.serve(ingest::router(Arc::clone(&core)), limits)?;
     let certificates = public.certificate().into_iter().collect();
     let reloader = Reloader::new(Arc::clone(&core), options.place, options.environment, certificates);
     let reloader = Arc::new(reloader);
     let console = Console::new(Arc::clone(&core), Arc::clone(&reloader), access, admin_url.clone());
     let admin = admin.serve(console.router(), admin_limits)?;
-    Ok(Parts { core, reloader, public, admin, public_url, admin_url, scheduler, courier })
+    Ok(Parts { core, reloader, public, admin, scheduler, courier })
+}
+
+/// The one line that `serve` prints. Both addresses are bound by now, and whoever comes waits for no more than the next
+/// few instructions; said earlier than the first answer, so that a script that was answered can rely on the line.
+#[expect(clippy::print_stdout, reason = "it is for people and scripts, not for the log")]
+fn say_ready(public_url: &str, admin_url: &str) {
+    println!("doorbell is ready: webhooks on {public_url}, admin on {admin_url}");
 }
 
 async fn open_ledger(options: &Options, config: &Config) -> anyhow::Result<Arc<dyn Ledger>> {
@@ -88,7 +94,6 @@ async fn open_ledger(options: &Options, config: &Config) -> anyhow::Result<Arc<d
 
 fn access(options: &Options, config: &Config) -> anyhow::Result<Access> {
     if config.admin.open {
-        tracing::warn!("admin.open: everybody on this machine can read and steer the gateway");
         return Ok(Access::Open);
     }
     match &config.admin.token {

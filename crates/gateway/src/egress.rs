@@ -4,6 +4,7 @@ pub mod api_client;
 
 use std::time::Duration;
 
+use reqwest::ClientBuilder;
 use reqwest::redirect::Policy;
 use targets::{Http, Reply};
 
@@ -16,7 +17,7 @@ pub(crate) struct Client(reqwest::Client);
 
 impl Client {
     pub(crate) fn new() -> Result<Client, String> {
-        let client = careful().pool_idle_timeout(Duration::from_secs(30)).build();
+        let client = careful(|builder| builder.pool_idle_timeout(Duration::from_secs(30)));
         client.map(Client).map_err(|error| format!("cannot make an HTTP client: {error}"))
     }
 
@@ -49,11 +50,25 @@ impl Client {
     }
 }
 
-/// A client with the properties that all of ours have.
-fn careful() -> reqwest::ClientBuilder {
-    #[expect(clippy::disallowed_methods, reason = "this is the one place that makes HTTP clients")]
-    let builder = reqwest::Client::builder();
-    builder.redirect(Policy::none()).no_proxy().user_agent(concat!("doorbell/", env!("CARGO_PKG_VERSION")))
+/// A client with the properties that all of ours have, and those that `shape` adds.
+///
+/// A machine may have no certificates of authorities, as small containers do: then HTTPS fails when it is used, and all
+/// that needs none works.
+fn careful(shape: impl Fn(ClientBuilder) -> ClientBuilder) -> Result<reqwest::Client, reqwest::Error> {
+    let builder = || {
+        #[expect(clippy::disallowed_methods, reason = "this is the one place that makes HTTP clients")]
+        let builder = reqwest::Client::builder();
+        let agent = concat!("doorbell/", env!("CARGO_PKG_VERSION"));
+        shape(builder.redirect(Policy::none()).no_proxy().user_agent(agent))
+    };
+    builder().build().or_else(|error| {
+        let client = builder().tls_certs_only([]).build()?;
+        let why = words(error);
+        tracing::warn!(
+            "https addresses cannot be reached: {why}; install the certificates of authorities (ca-certificates)"
+        );
+        Ok(client)
+    })
 }
 
 /// The error and its causes, without the URL, which may hold a credential.

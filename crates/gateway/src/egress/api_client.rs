@@ -38,7 +38,7 @@ pub enum ApiError {
 impl ApiClient {
     /// A client; the error says why there cannot be one on this machine.
     pub fn new() -> Result<ApiClient, ApiError> {
-        let client = super::careful().connect_timeout(CONNECT).timeout(WHOLE).build();
+        let client = super::careful(|builder| builder.connect_timeout(CONNECT).timeout(WHOLE));
         client.map(ApiClient).map_err(other)
     }
 

@@ -95,7 +95,7 @@ fn move_event(connection: &Connection, finish: &FinishRun, owner: &Owner) -> Res
     let next = &finish.next;
     let due_at = next.due_at.filter(|_| !next.state.is_finished());
     let (state, reason) = match (next.state, lines::obstacle(connection, &owner.route)?) {
-        (EventState::Queued, obstacle) => lines::waiting(obstacle),
+        (EventState::Queued, obstacle @ Some(_)) => lines::waiting(obstacle),
         (EventState::Failed, missing @ Some(lines::Obstacle::Missing)) if due_at.is_some() => lines::waiting(missing),
         (state, _) => (state, next.reason.as_deref()),
     };

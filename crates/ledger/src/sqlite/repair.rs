@@ -105,16 +105,19 @@ pub(super) fn prune(connection: &Connection, before: Millis, limit: u32) -> Resu
     Ok(u32::try_from(old.len()).unwrap_or(u32::MAX))
 }
 
+/// What hangs on an event, and the event itself last.
+pub(super) const REMOVE: [&str; 6] = [
+    "DELETE FROM run_texts WHERE run_seq IN (SELECT seq FROM runs WHERE event_seq = ?1)",
+    "DELETE FROM runs WHERE event_seq = ?1",
+    "DELETE FROM deliveries WHERE event_seq = ?1",
+    "DELETE FROM keys WHERE event_seq = ?1",
+    "DELETE FROM requests WHERE event_seq = ?1",
+    "DELETE FROM events WHERE seq = ?1",
+];
+
 /// Removes an event with all that hangs on it.
 pub(super) fn remove(connection: &Connection, seq: i64) -> Result<(), Error> {
-    for sql in [
-        "DELETE FROM run_texts WHERE run_seq IN (SELECT seq FROM runs WHERE event_seq = ?1)",
-        "DELETE FROM runs WHERE event_seq = ?1",
-        "DELETE FROM deliveries WHERE event_seq = ?1",
-        "DELETE FROM keys WHERE event_seq = ?1",
-        "DELETE FROM requests WHERE event_seq = ?1",
-        "DELETE FROM events WHERE seq = ?1",
-    ] {
+    for sql in REMOVE {
         connection.prepare_cached(sql).and_then(|mut s| s.execute([seq])).map_err(failed)?;
     }
     Ok(())

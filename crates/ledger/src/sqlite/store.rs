@@ -71,7 +71,7 @@ pub struct Store {
 impl Store {
     /// Opens the ledger of a home, making it when it is not there. Blocks the thread, for at most `patience` on the lock.
     pub fn open(options: &Options) -> Result<Store, OpenError> {
-        let lock = Lock::take(&options.home.join("doorbell.lock"), options.patience)?;
+        let locks = lock(options)?;
         let path = options.path.clone();
         let at = |error| OpenError::File { path: path.clone(), error };
         private(&path).map_err(at)?;
@@ -81,20 +81,31 @@ impl Store {
             .execute_batch("PRAGMA journal_size_limit = 67108864; PRAGMA foreign_keys = OFF;")
             .map_err(failed)
             .map_err(at)?;
-        let (writer, thread) = Writer::start(connection, lock, options.durability == Durability::Full).map_err(at)?;
+        let (writer, thread) = Writer::start(connection, locks, options.durability == Durability::Full).map_err(at)?;
         Ok(Store {
             writer,
             readers: Readers::new(path),
-            space: Space::new(options.home.clone(), options.min_free),
+            space: Space::new(options.path.parent().unwrap_or(&options.home).to_owned(), options.min_free),
             thread: Mutex::new(Some(thread)),
         })
     }
 }
 
+/// The lock of the home, and one beside the database when that is elsewhere: two homes must not share a file.
+fn lock(options: &Options) -> Result<Vec<Lock>, LockError> {
+    let of_home = options.home.join("doorbell.lock");
+    let beside = options.path.with_extension("lock");
+    let mut locks = vec![Lock::take(&of_home, options.patience)?];
+    if beside != of_home {
+        locks.push(Lock::take(&beside, options.patience)?);
+    }
+    Ok(locks)
+}
+
 #[cfg(test)]
 impl Store {
     /// Runs SQL on the write connection, where settings of a connection are to be changed.
-    async fn on_writer(&self, sql: &'static str) -> Result<(), Error> {
+    pub(super) async fn on_writer(&self, sql: &'static str) -> Result<(), Error> {
         self.writer.write(Flush::Relaxed, 0, move |c| c.execute_batch(sql).map_err(failed)).await
     }
 }

@@ -102,10 +102,10 @@ pub(super) struct Writer {
 
 impl Writer {
     /// Starts the writer's thread. With `power_safe` false no commit waits for the disk (`durability: normal`). The thread
-    /// owns the home's lock too, so that nobody else gets the file before the last commit is done.
+    /// owns the locks too, so that nobody else gets the file before the last commit is done.
     pub(super) fn start(
         connection: Connection,
-        lock: Lock,
+        locks: Vec<Lock>,
         power_safe: bool,
     ) -> Result<(Writer, JoinHandle<()>), Error> {
         let (steps, waiting) = sync_channel(WAITING);
@@ -114,7 +114,7 @@ impl Writer {
             .spawn(move || {
                 serve(&connection, &waiting, power_safe);
                 drop(connection);
-                drop(lock);
+                drop(locks);
             })
             .map_err(|e| Error::Unavailable(format!("cannot start the ledger's writer: {e}")))?;
         Ok((Writer { steps }, thread))
