@@ -25,7 +25,10 @@ pub(crate) fn run(keep: bool) -> anyhow::Result<()> {
     show_ledger(&gateway)?;
     if keep {
         let home = home.path().display();
-        say(&format!("\nThe gateway stays until Ctrl-C. Its dashboard: {}\n  sign in with: doorbell open --home {home}", gateway.admin))?;
+        say(&format!(
+            "\nThe gateway stays until Ctrl-C. Its dashboard: {}\n  sign in with: doorbell open --home {home}",
+            gateway.admin
+        ))?;
         gateway.wait()?;
     } else {
         say(&format!("\nThe dashboard was at {}; `doorbell demo --keep` leaves it open for you.", gateway.admin))?;
@@ -40,7 +43,9 @@ fn ring_and_answer(gateway: &Gateway, home: &Path, secret: &str) -> anyhow::Resu
     let answer = ring::github(gateway.public_address, REVIEW, secret, "demo-delivery-1", &body)?;
     say(&format!("   {answer}"))?;
     let line = story::wait_for_answer(home, 1)?;
-    say(&format!("   The event was on disk before that answer, woke an agent process, and this was delivered:\n   {line}\n"))?;
+    say(&format!(
+        "   The event was on disk before that answer, woke an agent process, and this was delivered:\n   {line}\n"
+    ))?;
     say("2. GitHub sends the same delivery again.")?;
     let answer = ring::github(gateway.public_address, REVIEW, secret, "demo-delivery-1", &body)?;
     say(&format!("   {answer}\n"))?;

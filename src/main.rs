@@ -7,6 +7,7 @@ mod cli;
 mod demo;
 mod logging;
 mod serve;
+mod store;
 
 use std::process::ExitCode;
 

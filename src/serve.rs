@@ -11,7 +11,7 @@ use config::Place;
 use gateway::reload::Reloader;
 use tokio::signal::unix::{SignalKind, signal};
 
-pub(crate) use home::prepare as prepare_home;
+pub(crate) use home::{admin_url_file, prepare as prepare_home};
 
 /// What `serve` is told.
 pub(crate) struct Options {

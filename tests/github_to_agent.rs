@@ -75,13 +75,26 @@ fn event_run_and_delivery_tell_the_same_story() {
     let (no, none) = (json!(null), json!(null));
     assert_eq!(
         shown,
-        [json!("gh"), json!("github"), json!("pull_request"), json!("delivery-2"), json!("succeeded"), no, json!(1), json!(0), none]
+        [
+            json!("gh"),
+            json!("github"),
+            json!("pull_request"),
+            json!("delivery-2"),
+            json!("succeeded"),
+            no,
+            json!(1),
+            json!(0),
+            none
+        ]
     );
     let run = &bell.runs(event["id"].as_str().unwrap())[0];
     assert!(run["id"].as_str().unwrap().starts_with("run_"), "{run}");
     assert_eq!((&run["event_id"], &run["route"], &run["agent"]), (&event["id"], &json!("gh"), &json!("default")));
     assert_eq!((&run["state"], &run["attempt"], &run["exit_code"]), (&json!("succeeded"), &json!(1), &json!(0)));
-    assert_eq!((&run["answer"], &run["stderr"], &run["error"]), (&json!("fine"), &json!("thinking aloud\n"), &json!(null)));
+    assert_eq!(
+        (&run["answer"], &run["stderr"], &run["error"]),
+        (&json!("fine"), &json!("thinking aloud\n"), &json!(null))
+    );
     assert_eq!(run["prompt"], "Review #7 of octo/door: Fix the ünïcode 🚪");
     let delivery = &deliveries[0];
     assert!(delivery["id"].as_str().unwrap().starts_with("dlv_"), "{delivery}");
@@ -152,7 +165,8 @@ fn a_ping_is_answered_and_wakes_nobody() {
     let listing = json!({"source": "github", "secret": SECRET_OF_ROUTE, "events": ["ping"], "prompt": "pinged"});
     let auto = json!({"secret": SECRET_OF_ROUTE, "prompt": "x"});
     let bell = reviewer(&agent).route("listed", listing).route("auto", auto).start();
-    let ping = |route: &str| bell.ring(route).event("ping").json(&json!({"zen": "Anything added dilutes everything else."}));
+    let ping =
+        |route: &str| bell.ring(route).event("ping").json(&json!({"zen": "Anything added dilutes everything else."}));
 
     for route in ["gh", "auto"] {
         assert_eq!(ping(route).secret(SECRET_OF_ROUTE).post().expect(200), json!({"status": "pong"}));
@@ -179,15 +193,21 @@ fn what_nobody_asked_for_is_ignored_but_can_be_looked_at() {
     let wanted = ring("pull_request", "opened").accepted();
     bell.settled(&wanted);
     let ignored = bell.list("/events?state=ignored");
-    let seen: Vec<_> = ignored.iter().map(|event| (event["reason"].as_str(), event["runs"].as_array().map(Vec::len))).collect();
+    let seen: Vec<_> =
+        ignored.iter().map(|event| (event["reason"].as_str(), event["runs"].as_array().map(Vec::len))).collect();
     assert_eq!(seen, [(Some("event"), Some(0)); 2], "{ignored:?}");
-    assert_eq!(agent.prompts(), ["opened"], "an id that was ignored is not used up: this one came before as an issue's");
+    assert_eq!(
+        agent.prompts(),
+        ["opened"],
+        "an id that was ignored is not used up: this one came before as an issue's"
+    );
 }
 
 #[test]
 fn a_message_that_has_gone_round_too_often_stops_here() {
     let agent = Agent::new();
-    let bell = reviewer(&agent).route("auto", json!({"prompt": "round {hop}"})).set("hooks", json!({"max_hops": 2})).start();
+    let bell =
+        reviewer(&agent).route("auto", json!({"prompt": "round {hop}"})).set("hooks", json!({"max_hops": 2})).start();
     let ring = |header: &str, body: &Value| bell.ring("auto").header("X-Hermes-Hop", header).json(body);
     for (header, body) in [("3", json!({})), ("0", json!({"hop": 3})), ("many", json!({})), ("-1", json!({}))] {
         let answer = ring(header, &body).post().expect(200);
@@ -221,7 +241,8 @@ fn a_prompt_is_filled_in_one_pass() {
 fn an_agent_is_warned_of_strangers_unless_told_not_to() {
     let agent = Agent::new();
     let options = agent.options_with(json!({"hint": true}));
-    let bell = reviewer(&agent).agent("wary", options).route("wary", json!({"prompt": "Do {it}.", "agent": "wary"})).start();
+    let bell =
+        reviewer(&agent).agent("wary", options).route("wary", json!({"prompt": "Do {it}.", "agent": "wary"})).start();
     bell.settled(&bell.send("wary", &json!({"it": "this"})));
     let prompt = agent.prompts().remove(0);
     let (note, asked) = prompt.rsplit_once("\n\n").expect("a note, then the prompt");
@@ -231,7 +252,8 @@ fn an_agent_is_warned_of_strangers_unless_told_not_to() {
 
 #[test]
 fn health_and_readiness_are_told() {
-    let bell = reviewer(&Agent::new()).start();
+    let agent = Agent::new();
+    let bell = reviewer(&agent).start();
     assert_eq!(bell.http("GET", "/health", &[], b"").expect(200), json!({"status": "ok", "platform": "webhook"}));
     assert!(bell.log().contains("doorbell is ready: webhooks on http://127.0.0.1:"), "{}", bell.log());
 }

@@ -35,7 +35,12 @@ fn json_may_be_anything_that_json_is() {
         let value: Value = serde_json::from_str(body).unwrap();
         assert_eq!(read_json(&bell, &agent, Some("application/json"), body.as_bytes()), value);
     }
-    for kind in [None, Some("application/problem+json"), Some("Application/JSON; charset=utf-8"), Some("application/cloudevents+json")] {
+    for kind in [
+        None,
+        Some("application/problem+json"),
+        Some("Application/JSON; charset=utf-8"),
+        Some("application/cloudevents+json"),
+    ] {
         assert_eq!(read_json(&bell, &agent, kind, br#"{"a": 1}"#), json!({"a": 1}), "{kind:?}");
     }
     assert_eq!(read_json(&bell, &agent, None, b""), json!({}), "nothing is an empty object");
@@ -52,7 +57,9 @@ fn digits_are_never_lost() {
     bell.wait_event(answer["event_id"].as_str().unwrap(), "succeeded");
     assert_eq!(
         agent.prompts(),
-        ["9007199254740993 12345678901234567890123456789 -9223372036854775809 1.10 1e400 0.1000000000000000055511151231257827"]
+        [
+            "9007199254740993 12345678901234567890123456789 -9223372036854775809 1.10 1e400 0.1000000000000000055511151231257827"
+        ]
     );
     let twice = read(&bell, &agent, None, br#"{"k": "first", "k": "last"}"#);
     assert!(twice.contains("last") && !twice.contains("first"), "{twice}");
@@ -157,7 +164,7 @@ fn a_bomb_does_not_go_off() {
         .route("r", json!({"prompt": "x"}))
         .server(json!({"max_body_bytes": "100KiB"}))
         .start();
-    let huge = format!("\"{}\"", "x".repeat(30 << 20)).into_bytes();
+    let huge = format!("\"{}\"", "x".repeat(4 << 20)).into_bytes();
     let bombs = [("gzip", gzip(&huge)), ("deflate", deflate(&huge)), ("zstd", zstd::encode_all(&huge[..], 3).unwrap())];
     for (coding, bomb) in bombs {
         assert!(bomb.len() < 100 << 10, "{coding} has {} bytes", bomb.len());
@@ -187,12 +194,21 @@ fn what_cannot_be_read_is_refused_without_an_echo() {
     ];
     for body in broken {
         let answer = bell.ring("r").bytes(body).post();
-        assert_eq!(answer.expect(400), json!({"error": "Cannot parse body"}), "{}", String::from_utf8_lossy(&body[..body.len().min(40)]));
+        assert_eq!(
+            answer.expect(400),
+            json!({"error": "Cannot parse body"}),
+            "{}",
+            String::from_utf8_lossy(&body[..body.len().min(40)])
+        );
     }
     let deep = ["[".repeat(128), "]".repeat(128)].concat();
     bell.wait_event(&bell.ring("r").bytes(deep).accepted(), "succeeded");
-    bell.post("/webhooks/r", &[("Authorization", &format!("Bearer {SECRET}")), ("Content-Type", "application/xml")], b"<a><b></a>")
-        .expect(400);
+    bell.post(
+        "/webhooks/r",
+        &[("Authorization", &format!("Bearer {SECRET}")), ("Content-Type", "application/xml")],
+        b"<a><b></a>",
+    )
+    .expect(400);
     assert!(!bell.log().contains("hunter2"), "{}", bell.log());
     assert_eq!(bell.list("/events").len(), 1);
 }
@@ -212,18 +228,21 @@ fn a_body_is_kept_byte_for_byte() {
 
 #[test]
 fn the_event_is_named_where_its_sender_names_it() {
-    let bell = reader(&Agent::new()).start();
+    let agent = Agent::new();
+    let bell = reader(&agent).start();
     let event = |headers: &[(&str, &str)], body: Value| {
         bell.post("/webhooks/r", headers, body.to_string().as_bytes()).expect(202)["event"].as_str().unwrap().to_owned()
     };
-    let headers = ["X-Hermes-Event", "X-GitHub-Event", "X-Gitlab-Event", "X-Gitea-Event", "X-Event-Key", "X-Shopify-Topic"];
+    let headers =
+        ["X-Hermes-Event", "X-GitHub-Event", "X-Gitlab-Event", "X-Gitea-Event", "X-Event-Key", "X-Shopify-Topic"];
     for first in 0..headers.len() {
         let sent: Vec<(&str, &str)> = headers[first..].iter().map(|name| (*name, *name)).collect();
         assert_eq!(event(&sent, json!({"type": "body"})), headers[first]);
     }
     let keys = ["event_type", "type", "event", "topic", "object_kind"];
     for first in 0..keys.len() {
-        let body: serde_json::Map<String, Value> = keys[first..].iter().map(|key| ((*key).to_owned(), json!(key))).collect();
+        let body: serde_json::Map<String, Value> =
+            keys[first..].iter().map(|key| ((*key).to_owned(), json!(key))).collect();
         assert_eq!(event(&[], Value::Object(body)), keys[first]);
     }
     assert_eq!(event(&[], json!({"event_type": "", "type": 5, "event": {"a": 1}, "topic": "t"})), "t");
@@ -234,14 +253,17 @@ fn the_event_is_named_where_its_sender_names_it() {
 
 #[test]
 fn the_delivery_is_named_by_the_first_header_that_names_it() {
-    let bell = reader(&Agent::new()).start();
-    let names = ["X-GitHub-Delivery", "svix-id", "webhook-id", "X-Hermes-Delivery", "X-Gitlab-Event-UUID", "X-Request-ID"];
+    let agent = Agent::new();
+    let bell = reader(&agent).start();
+    let names =
+        ["X-GitHub-Delivery", "svix-id", "webhook-id", "X-Hermes-Delivery", "X-Gitlab-Event-UUID", "X-Request-ID"];
     for first in 0..names.len() {
         let sent: Vec<(&str, &str)> = names[first..].iter().map(|name| (*name, *name)).collect();
         assert_eq!(bell.post("/webhooks/r", &sent, b"{}").expect(202)["delivery_id"], names[first]);
     }
     // Without a name of their own two equal requests are two events.
-    let fresh: Vec<Value> = (0..2).map(|_| bell.post("/webhooks/r", &[], b"{}").expect(202)["delivery_id"].clone()).collect();
+    let fresh: Vec<Value> =
+        (0..2).map(|_| bell.post("/webhooks/r", &[], b"{}").expect(202)["delivery_id"].clone()).collect();
     assert!(fresh[0] != fresh[1] && fresh[0].as_str().is_some_and(|id| !id.is_empty()), "{fresh:?}");
     // A name is data: it reaches the agent, never a path or a shell.
     let odd = "../../../tmp/pwn;$(id)";

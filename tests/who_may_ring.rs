@@ -6,9 +6,9 @@ use support::*;
 
 type Headers = Vec<(String, String)>;
 
-/// A route `r` with every scheme, an agent that shows what its prompt says.
-fn open_house(agent: &Agent) -> Home {
-    Home::new().agent("default", agent.options_with(json!({"max_concurrent": 8}))).route("r", json!({"prompt": "rung"}))
+/// A route `r` that takes every scheme; `agent` are the options of its agent.
+fn open_house(agent: Value) -> Home {
+    Home::new().agent("default", agent).route("r", json!({"prompt": "rung"}))
 }
 
 fn one(name: &str, value: impl Into<String>) -> Headers {
@@ -55,8 +55,7 @@ fn post(bell: &Doorbell, route: &str, headers: &Headers, body: &[u8]) -> Answer 
 
 #[test]
 fn each_scheme_is_known_by_its_header() {
-    let agent = Agent::new();
-    let bell = open_house(&agent).start();
+    let bell = open_house(shell("cat")).start();
     for scheme in SCHEMES {
         let body = body(scheme);
         let answer = post(&bell, "r", &signed(scheme, SECRET, now_s(), &body), &body).expect(202);
@@ -76,8 +75,7 @@ fn each_scheme_is_known_by_its_header() {
 
 #[test]
 fn a_forger_is_told_nothing_but_no() {
-    let agent = Agent::new();
-    let bell = open_house(&agent).start();
+    let bell = open_house(shell("cat")).start();
     let mut answers = vec![bell.post("/webhooks/r", &[], b"{}")];
     for scheme in SCHEMES {
         let body = body("forged");
@@ -94,7 +92,9 @@ fn a_forger_is_told_nothing_but_no() {
         touched[0].1 = right[0].1.replacen(|c: char| c.is_ascii_alphanumeric() && c != last, "~", 1);
         answers.push(post(&bell, "r", &touched, &body));
     }
-    for wrong in ["", "sha256=", "sha256=abc", "sha1=da39a3ee5e6b4b0d3255bfef95601890afd80709", &format!("sha256={:065}", 0)] {
+    for wrong in
+        ["", "sha256=", "sha256=abc", "sha1=da39a3ee5e6b4b0d3255bfef95601890afd80709", &format!("sha256={:065}", 0)]
+    {
         answers.push(post(&bell, "r", &one("X-Hub-Signature-256", wrong), b"{}"));
     }
     for answer in &answers {
@@ -107,7 +107,7 @@ fn a_forger_is_told_nothing_but_no() {
 
 #[test]
 fn a_wrong_strong_signature_is_not_healed_by_a_right_weak_one() {
-    let bell = open_house(&Agent::new()).start();
+    let bell = open_house(shell("cat")).start();
     for (place, strong) in SCHEMES.iter().enumerate() {
         for weak in &SCHEMES[place + 1..] {
             let body = body("both");
@@ -120,7 +120,7 @@ fn a_wrong_strong_signature_is_not_healed_by_a_right_weak_one() {
 
 #[test]
 fn a_named_source_believes_its_own_scheme_only() {
-    let bell = open_house(&Agent::new())
+    let bell = open_house(shell("cat"))
         .route("hub", json!({"source": "github"}))
         .route("lab", json!({"source": "gitlab"}))
         .start();
@@ -135,7 +135,7 @@ fn a_named_source_believes_its_own_scheme_only() {
 
 #[test]
 fn old_and_new_secret_ring_while_they_are_exchanged() {
-    let bell = open_house(&Agent::new())
+    let bell = open_house(shell("cat"))
         .route("rotating", json!({"secrets": ["new-secret-not-real", "old-secret-not-real"]}))
         .route("own", json!({"secret": "own-secret-not-real"}))
         .start();
@@ -154,7 +154,7 @@ fn old_and_new_secret_ring_while_they_are_exchanged() {
 
 #[test]
 fn a_signed_time_is_believed_for_five_minutes_or_as_the_route_says() {
-    let bell = open_house(&Agent::new())
+    let bell = open_house(shell("cat"))
         .route("tight", json!({"tolerance": "10s"}))
         .route("loose", json!({"tolerance": "1h"}))
         .start();
@@ -184,8 +184,7 @@ fn a_signed_time_is_believed_for_five_minutes_or_as_the_route_says() {
 
 #[test]
 fn a_door_without_a_lock_opens_for_this_machine_only() {
-    let agent = Agent::new();
-    let bell = open_house(&agent)
+    let bell = open_house(shell("cat"))
         .route("insecure", json!({"secret": "INSECURE_NO_AUTH"}))
         .route("none", json!({"source": "none"}))
         .start();
@@ -208,7 +207,7 @@ fn senders_without_a_row_of_their_own_are_described_by_options() {
             "timestamp_header": "X-Acme-Time", "id_header": "X-Acme-Id", "event_header": "X-Acme-Event",
         },
     });
-    let bell = open_house(&Agent::new())
+    let bell = open_house(shell("cat"))
         .route("hmac", hmac)
         .route("token", json!({"source": "token", "options": {"header": "X-Acme-Key"}}))
         .route("basic", json!({"source": "basic", "secret": "acme:pass-not-real"}))
@@ -217,7 +216,12 @@ fn senders_without_a_row_of_their_own_are_described_by_options() {
     let sign = |at: i64| format!("v0={}", hex_hmac(SECRET, format!("v0:{at}:{{}}").as_bytes()));
     let acme = |at: i64, signature: &str| {
         let at = at.to_string();
-        let headers = [("X-Acme-Signature", signature), ("X-Acme-Time", &at), ("X-Acme-Id", "a-1"), ("X-Acme-Event", "door.rung")];
+        let headers = [
+            ("X-Acme-Signature", signature),
+            ("X-Acme-Time", &at),
+            ("X-Acme-Id", "a-1"),
+            ("X-Acme-Event", "door.rung"),
+        ];
         bell.post("/webhooks/hmac", &headers, b"{}")
     };
     let accepted = acme(now_s(), &sign(now_s())).expect(202);
@@ -235,7 +239,7 @@ fn senders_without_a_row_of_their_own_are_described_by_options() {
 #[test]
 fn nothing_is_kept_of_a_request_before_it_is_believed() {
     let agent = Agent::new();
-    let bell = open_house(&agent).start();
+    let bell = open_house(agent.options()).start();
     assert_eq!(bell.ring("r").id("guessed").secret("wrong").post().status, 401);
     assert_eq!(bell.list("/events"), Vec::<Value>::new());
     let event = bell.ring("r").id("guessed").accepted();
@@ -246,8 +250,9 @@ fn nothing_is_kept_of_a_request_before_it_is_believed() {
 #[test]
 fn secrets_are_masked_wherever_they_could_be_read() {
     let agent = Agent::new();
-    let prompt = "{headers.authorization} {headers.cookie} {headers.x-gitlab-token} {headers.x-acme-key} {headers.x-plain}";
-    let bell = open_house(&agent)
+    let prompt =
+        "{headers.authorization} {headers.cookie} {headers.x-gitlab-token} {headers.x-acme-key} {headers.x-plain}";
+    let bell = open_house(agent.options())
         .route("auto", json!({"prompt": prompt}))
         .route("token", json!({"prompt": prompt, "source": "token", "options": {"header": "X-Acme-Key"}}))
         .start();
@@ -283,12 +288,16 @@ fn secrets_are_masked_wherever_they_could_be_read() {
 #[test]
 fn a_secret_of_standard_webhooks_is_base64_behind_its_mark() {
     let secret = "whsec_MDEyMzQ1Njc4OWFiY2RlZjAxMjM0NTY3ODlhYmNkZWY=";
-    let bell = open_house(&Agent::new()).route("std", json!({"secret": secret})).start();
+    let bell = open_house(shell("cat")).route("std", json!({"secret": secret})).start();
     for family in ["svix", "webhook"] {
         let right = standard_headers(family, secret, "msg_1", now_s(), b"{}");
         let mut several = right.clone();
         several[2].1 = format!("v1,AAAA v1a,Zm9v {} v9,xx", right[2].1);
-        assert_eq!(post(&bell, "std", &several, b"{}").status, if family == "svix" { 202 } else { 200 }, "same id: a duplicate");
+        assert_eq!(
+            post(&bell, "std", &several, b"{}").status,
+            if family == "svix" { 202 } else { 200 },
+            "same id: a duplicate"
+        );
         let literal = standard_headers(family, &secret["whsec_".len()..], "msg_2", now_s(), b"{}");
         assert_eq!(post(&bell, "std", &literal, b"{}").status, 401, "the text itself is not the key");
     }

@@ -3,7 +3,7 @@
 use std::fs;
 use std::io::Write as _;
 use std::os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use anyhow::Context as _;
 
@@ -38,4 +38,17 @@ pub(crate) fn admin_token(home: &Path) -> anyhow::Result<String> {
         }
         Err(error) => Err(error).with_context(|| format!("cannot make {}", path.display())),
     }
+}
+
+/// The file in which a gateway says where its admin address is: `admin.port: 0` leaves the choice to the system, and
+/// commands have to find it.
+pub(crate) fn admin_url_file(home: &Path) -> PathBuf {
+    home.join("admin.url")
+}
+
+/// Says where the admin address is.
+pub(super) fn write_admin_url(home: &Path, url: &str) -> anyhow::Result<()> {
+    let path = admin_url_file(home);
+    let file = fs::OpenOptions::new().create(true).truncate(true).write(true).mode(0o600).open(&path);
+    file.and_then(|mut file| file.write_all(url.as_bytes())).with_context(|| format!("cannot write {}", path.display()))
 }

@@ -33,6 +33,7 @@ pub(super) async fn in_order(parts: Parts) {
     core.tasks.close();
     let _ = timeout(REQUESTS, core.tasks.wait()).await;
     core.ledger.close().await;
+    let _ = std::fs::remove_file(super::admin_url_file(&core.home));
     tracing::info!("stopped");
 }
 

@@ -1,10 +1,9 @@
 //! Everything that is done before the first request is taken.
 
 use std::sync::Arc;
-use std::time::Duration;
 
 use anyhow::Context as _;
-use config::{Config, Durability};
+use config::Config;
 use console::{Access, Console};
 use gateway::clock::Clock;
 use gateway::deliver::{self, Courier};
@@ -12,16 +11,13 @@ use gateway::listen::{self, Limits, Serving};
 use gateway::reload::Reloader;
 use gateway::run::{self, Scheduler};
 use gateway::{Core, ingest};
-use ledger::Ledger;
-use ledger::sqlite;
 use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
 use super::{Options, home};
+use crate::store;
 
-/// How long another owner of the ledger may take to let go of it.
-const PATIENCE: Duration = Duration::from_secs(3);
 /// Connections to the admin address: people, scripts and a browser's event streams.
 const ADMIN_CONNECTIONS: usize = 256;
 
@@ -48,7 +44,7 @@ pub(super) async fn start(options: Options) -> anyhow::Result<Parts> {
         tracing::warn!("{warning}");
     }
     home::prepare(&options.place.home)?;
-    let ledger = open_ledger(&options, &config).await?;
+    let ledger = store::open(&options.place.home, &config).await?;
     // Bound before anything is claimed: a gateway that cannot be rung does not start runs either.
     let public = listen::bind(&config.server.listen).await?;
     let admin = listen::bind(&config.admin.listen).await?;
@@ -60,6 +56,7 @@ pub(super) async fn start(options: Options) -> anyhow::Result<Parts> {
     let core = Arc::new(Core::new(ledger, boot, options.place.home.clone(), clock, config));
     let (scheduler, courier) = workers(&core).await?;
     let admin_url = admin.url();
+    home::write_admin_url(&options.place.home, &admin_url)?;
     say_ready(&public.url(), &admin_url);
     let public = public.serve(ingest::router(Arc::clone(&core)), limits)?;
     let certificates = public.certificate().into_iter().collect();
@@ -75,21 +72,6 @@ pub(super) async fn start(options: Options) -> anyhow::Result<Parts> {
 #[expect(clippy::print_stdout, reason = "it is for people and scripts, not for the log")]
 fn say_ready(public_url: &str, admin_url: &str) {
     println!("doorbell is ready: webhooks on {public_url}, admin on {admin_url}");
-}
-
-async fn open_ledger(options: &Options, config: &Config) -> anyhow::Result<Arc<dyn Ledger>> {
-    let options = sqlite::Options {
-        home: options.place.home.clone(),
-        path: config.store.path.clone(),
-        durability: match config.store.durability {
-            Durability::Full => sqlite::Durability::Full,
-            Durability::Normal => sqlite::Durability::Normal,
-        },
-        min_free: config.store.min_free,
-        patience: PATIENCE,
-    };
-    let store = tokio::task::spawn_blocking(move || sqlite::Store::open(&options)).await??;
-    Ok(Arc::new(store))
 }
 
 fn access(options: &Options, config: &Config) -> anyhow::Result<Access> {

@@ -12,6 +12,7 @@ use serde_json::Value;
 
 use super::http::{self, Answer};
 use super::log::Log;
+use super::waiting::found;
 use super::{Home, Output, PATIENCE, until_some};
 
 /// A `doorbell serve`. Killed when the test is over; its log is shown when the test has failed.
@@ -209,13 +210,11 @@ impl Doorbell {
     #[track_caller]
     pub(crate) fn wait_event(&self, id: &str, state: &str) -> Value {
         let mut last = Value::Null;
-        let event = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
-            until_some(&format!("{id} is {state}"), || {
-                last = self.event(id);
-                (last["state"] == state).then(|| last.clone())
-            })
-        }));
-        event.unwrap_or_else(|_| panic!("{id} is not {state} but {last:#}"))
+        let event = found(|| {
+            last = self.event(id);
+            (last["state"] == state).then(|| last.clone())
+        });
+        event.unwrap_or_else(|| panic!("{id} is not {state} but {last:#}"))
     }
 
     /// Waits until every delivery of an event has come to an end; answers them.

@@ -8,19 +8,26 @@ pub(crate) const PATIENCE: Duration = Duration::from_secs(30);
 /// Between two looks.
 const LOOK: Duration = Duration::from_millis(10);
 
-/// Looks until `look` finds something, and answers that.
-pub(crate) fn until_some<T>(what: &str, mut look: impl FnMut() -> Option<T>) -> T {
+/// Looks until `look` finds something; `None` when it does not in [`PATIENCE`].
+pub(super) fn found<T>(mut look: impl FnMut() -> Option<T>) -> Option<T> {
     let end = Instant::now() + PATIENCE;
     loop {
-        if let Some(found) = look() {
+        let found = look();
+        if found.is_some() || Instant::now() > end {
             return found;
         }
-        assert!(Instant::now() < end, "not within {} s: {what}", PATIENCE.as_secs());
         thread::sleep(LOOK);
     }
 }
 
+/// Looks until `look` finds something, and answers that.
+#[track_caller]
+pub(crate) fn until_some<T>(what: &str, look: impl FnMut() -> Option<T>) -> T {
+    found(look).unwrap_or_else(|| panic!("not within {} s: {what}", PATIENCE.as_secs()))
+}
+
 /// Looks until it is so.
+#[track_caller]
 pub(crate) fn until(what: &str, mut look: impl FnMut() -> bool) {
     until_some(what, || look().then_some(()));
 }

@@ -1,6 +1,6 @@
 //! Who is looking? The admin address: the API that commands and scripts use, metrics, health, and pages for people.
 //!
-//! Everything here reads the ledger and writes its wishes back to it; nothing here does the gateway's work. [`door`] judges
+//! Everything here reads the ledger and writes its wishes back to it; nothing here does the gateway's work. `door` judges
 //! every request before anything else sees it.
 
 mod api;

@@ -14,7 +14,9 @@ pub mod ingest;
 pub mod listen;
 pub mod process;
 pub mod reload;
+mod repair;
 pub mod run;
 pub mod signals;
+pub mod standing;
 
 pub use core::Core;

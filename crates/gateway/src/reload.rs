@@ -14,6 +14,8 @@ pub struct Reloader {
     place: Place,
     environment: BTreeMap<String, String>,
     certificates: Vec<Arc<Certificate>>,
+    /// A signal and a request at the same moment take turns: the later one reads the later files.
+    turn: tokio::sync::Mutex<()>,
 }
 
 /// Why the running configuration stays.
@@ -38,11 +40,12 @@ impl Reloader {
         environment: BTreeMap<String, String>,
         certificates: Vec<Arc<Certificate>>,
     ) -> Reloader {
-        Reloader { core, place, environment, certificates }
+        Reloader { core, place, environment, certificates, turn: tokio::sync::Mutex::default() }
     }
 
     /// Puts the files as they are now in force, and answers what in them may not be meant or needs a restart.
     pub async fn reload(&self) -> Result<Vec<String>, ReloadError> {
+        let _turn = self.turn.lock().await;
         let config = config::load(&self.place, &self.environment).map_err(ReloadError::Problems)?;
         for certificate in &self.certificates {
             certificate.reload().await.map_err(ReloadError::Certificate)?;

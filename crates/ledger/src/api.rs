@@ -24,7 +24,8 @@ pub trait Ledger: Send + Sync {
     /// Begins a new life of this gateway and answers its number. Durable.
     async fn begin_boot(&self, now: Millis) -> Result<Boot, Error>;
 
-    /// Judges the key, spends a rate token and stores the event, or says why not. Durable.
+    /// Judges the key, spends a rate token and stores the event, or says why not. While its route is paused, or is none of
+    /// those told last, the event is stored as `held`. Durable.
     async fn admit(&self, admission: Admission) -> Result<Admitted, Error>;
 
     /// Records a request that a rule refused; it occupies no key. At most [`admit::IGNORED_KEPT`] a route are kept.
@@ -38,13 +39,15 @@ pub trait Ledger: Send + Sync {
     /// Keeps the prompt that a claimed run is given. Answers `false` when the run is no longer this boot's.
     async fn record_prompt(&self, run_id: &str, boot: Boot, prompt: &str) -> Result<bool, Error>;
 
-    /// Ends a run: outcome, answer, what becomes of the event, and its deliveries, in one step. Durable.
+    /// Ends a run: outcome, answer, what becomes of the event, and its deliveries, in one step. An event that would wait is
+    /// `held` while its route is paused or gone. [`Error::Conflict`] when a state is none that an end can lead to. Durable.
     async fn finish_run(&self, finish: FinishRun) -> Result<Finished, Error>;
 
     /// Takes deliveries that are due and marks them `sending`. Durable: it commits before the first byte is sent.
     async fn claim_deliveries(&self, claim: ClaimDeliveries) -> Result<Vec<ClaimedDelivery>, Error>;
 
     /// Records how an attempt of a delivery ended. Answers `false` when the delivery is no longer this boot's.
+    /// [`Error::Conflict`] when its state is none that an attempt can lead to.
     async fn finish_delivery(&self, end: DeliveryEnd) -> Result<bool, Error>;
 
     /// When the next event and the next delivery become due.
@@ -65,21 +68,23 @@ pub trait Ledger: Send + Sync {
     /// Frees a route that was paused. `false`: it was not paused. Durable.
     async fn resume(&self, route: &str) -> Result<bool, Error>;
 
-    /// Tells which routes exist now: events of others are `held` with reason `route_missing`, and freed when theirs returns.
+    /// Tells which routes exist now: what waits of others is `held` with reason `route_missing`, and freed when theirs returns.
+    /// The ledger remembers them, and what comes to wait later is held alike; until it is told once, no route is missing. A
+    /// time that an event waits for goes on meanwhile, here as in a pause.
     async fn reconcile_routes(&self, known: &[String]) -> Result<(), Error>;
 
     /// Ends an event that waits as `cancelled` with `reason`. [`Error::NotFound`], or [`Error::Conflict`] when it runs or has ended. Durable.
     async fn cancel_event(&self, id: &str, reason: &str, now: Millis) -> Result<(), Error>;
 
     /// Queues an event that ended without success, or waits for its retry, to run again at once, with its retries restored.
-    /// [`Error::NotFound`], or [`Error::Conflict`] when it is queued, runs, was ignored or has succeeded. Durable.
+    /// [`Error::NotFound`], or [`Error::Conflict`] when it is held, is queued, runs, was ignored or has succeeded. Durable.
     async fn retry_event(&self, id: &str) -> Result<(), Error>;
 
     /// Makes a delivery that ended `exhausted` or `unknown`, or waits for its retry, due now, with its attempts restored. Durable.
     async fn retry_delivery(&self, id: &str, now: Millis) -> Result<(), Error>;
 
-    /// Removes at most `limit` finished events that ended before `before` and have no open delivery, with all that hangs
-    /// on them, and answers how many went.
+    /// Removes at most `limit` finished events that ended before `before` and have no open delivery, the longest ended first,
+    /// with all that hangs on them, their keys included, and answers how many went.
     async fn prune(&self, before: Millis, limit: u32) -> Result<u32, Error>;
 
     /// One event. [`Error::NotFound`] names it.
@@ -106,6 +111,6 @@ pub trait Ledger: Send + Sync {
     /// Counts by state, and the paused routes.
     async fn status(&self) -> Result<Status, Error>;
 
-    /// Finishes what was handed in and closes the store; later calls answer [`Error::Closed`].
+    /// Finishes what was handed in, closes the store and lets go of its files; later calls answer [`Error::Closed`].
     async fn close(&self);
 }

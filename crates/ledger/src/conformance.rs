@@ -56,6 +56,7 @@ suite! {
         rooms_bound_a_claim,
         a_route_named_twice_offers_its_events_once,
         a_due_time_is_waited_for,
+        many_due_at_once_all_run,
         parallel_claims_take_each_event_once,
         a_taken_run_id_leaves_the_event,
         the_prompt_is_kept_for_the_life_that_runs,

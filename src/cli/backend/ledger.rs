@@ -1,30 +1,21 @@
 //! The work done on the ledger itself, while no gateway has it.
-
-use std::collections::BTreeMap;
-use std::fmt::Display;
-use std::sync::Arc;
-use std::time::Duration;
-
-use ::ledger::{DeliveryQuery, EventQuery, RunQuery, sqlite};
+use ::ledger::{DeliveryQuery, EventQuery, RunQuery};
 use anyhow::{bail, ensure};
 use async_trait::async_trait;
-use config::{Config, Durability, Route};
+use config::Config;
 use gateway::Core;
 use gateway::clock::Clock;
 use gateway::ingest::{self, Send, Sent};
-use rules::states::{DeliveryState, EventState, RunState};
+use gateway::standing::Standing;
+use rules::states::RunState;
 use serde::Serialize;
-use serde_json::{Value, json};
+use serde_json::Value;
 
 use super::{Backend, Noun, Query, Work};
 use crate::cli::context::Context;
 
-/// How long the owner of the ledger may take to let go of it: another command, or a gateway that is stopping.
-const PATIENCE: Duration = Duration::from_secs(3);
 /// A life in which nothing is claimed needs no number of its own.
 const NO_BOOT: i64 = 0;
-/// The reason of an event that a person cancelled.
-const CANCELLED: &str = "cancelled by hand";
 
 /// The ledger of a home, held for one operation.
 pub(super) struct Ledger {
@@ -35,19 +26,9 @@ impl Ledger {
     /// Takes the ledger. The error is a [`sqlite::OpenError`] when it cannot be had.
     pub(super) async fn open(context: &Context, config: Config) -> anyhow::Result<Ledger> {
         crate::serve::prepare_home(&context.place.home)?;
-        let options = sqlite::Options {
-            home: context.place.home.clone(),
-            path: config.store.path.clone(),
-            durability: match config.store.durability {
-                Durability::Full => sqlite::Durability::Full,
-                Durability::Normal => sqlite::Durability::Normal,
-            },
-            min_free: config.store.min_free,
-            patience: PATIENCE,
-        };
-        let store = tokio::task::spawn_blocking(move || sqlite::Store::open(&options)).await??;
+        let store = crate::store::open(&context.place.home, &config).await?;
         let home = context.place.home.clone();
-        Ok(Ledger { core: Core::new(Arc::new(store), NO_BOOT, home, Clock::system(), config) })
+        Ok(Ledger { core: Core::new(store, NO_BOOT, home, Clock::system(), config) })
     }
 
     /// The route's name, when the configuration has it.
@@ -61,19 +42,7 @@ impl Ledger {
 #[async_trait]
 impl Backend for Ledger {
     async fn status(&self) -> anyhow::Result<Value> {
-        let status = self.core.ledger.status().await?;
-        let config = self.core.config();
-        let routes = config.routes.values().map(|route| route_status(route, &status.paused));
-        Ok(json!({
-            "version": env!("CARGO_PKG_VERSION"),
-            "node": rustix::system::uname().nodename().to_string_lossy(),
-            "uptime_s": null,
-            "events": complete(EventState::ALL, &status.events),
-            "runs": {"running": status.running},
-            "deliveries": complete(DeliveryState::ALL, &status.deliveries),
-            "hooks": {},
-            "routes": routes.collect::<Vec<_>>(),
-        }))
+        value(&Standing::of(&self.core, None).await?)
     }
 
     async fn page(&self, noun: Noun, query: Query) -> anyhow::Result<Value> {
@@ -108,11 +77,11 @@ impl Backend for Ledger {
     }
 
     async fn retry_event(&self, id: &str) -> anyhow::Result<()> {
-        Ok(self.core.ledger.retry_event(id).await?)
+        Ok(self.core.retry_event(id).await?)
     }
 
     async fn cancel_event(&self, id: &str) -> anyhow::Result<()> {
-        Ok(self.core.ledger.cancel_event(id, CANCELLED, self.core.clock.now()).await?)
+        Ok(self.core.cancel_event(id).await?)
     }
 
     async fn replay(&self, event_id: &str) -> anyhow::Result<Value> {
@@ -130,16 +99,16 @@ impl Backend for Ledger {
     }
 
     async fn retry_delivery(&self, id: &str) -> anyhow::Result<()> {
-        Ok(self.core.ledger.retry_delivery(id, self.core.clock.now()).await?)
+        Ok(self.core.retry_delivery(id).await?)
     }
 
     async fn pause(&self, route: &str) -> anyhow::Result<()> {
-        self.core.ledger.pause(self.known(route)?, self.core.clock.now()).await?;
+        self.core.pause(self.known(route)?).await?;
         Ok(())
     }
 
     async fn resume(&self, route: &str) -> anyhow::Result<()> {
-        self.core.ledger.resume(self.known(route)?).await?;
+        self.core.resume(self.known(route)?).await?;
         Ok(())
     }
 
@@ -157,35 +126,12 @@ fn value(view: &impl Serialize) -> anyhow::Result<Value> {
     Ok(serde_json::to_value(view)?)
 }
 
-/// Every state, those without anything with 0.
-fn complete<S: Copy + Ord + Display>(all: &[S], counts: &BTreeMap<S, u64>) -> Value {
-    let count = |state: &S| (state.to_string(), counts.get(state).copied().unwrap_or_default().into());
-    Value::Object(all.iter().map(count).collect())
-}
-
-fn route_status(route: &Route, paused: &[String]) -> Value {
-    let (state, reason) = if !route.enabled {
-        ("disabled", Some("enabled: false"))
-    } else if paused.contains(&route.name) {
-        ("paused", Some("by_hand"))
-    } else {
-        ("active", None)
-    };
-    json!({"name": route.name, "state": state, "reason": reason})
-}
-
 /// What became of new work, as the API says it.
 fn answer(sent: Sent) -> anyhow::Result<Value> {
     match sent {
-        Sent::Accepted { event_id, delivery_id } => {
-            Ok(json!({"status": "accepted", "event_id": event_id, "delivery_id": delivery_id}))
-        }
-        Sent::Duplicate { event_id, delivery_id } => {
-            Ok(json!({"status": "duplicate", "event_id": event_id, "delivery_id": delivery_id}))
-        }
-        Sent::Ignored { reason, event_id } => Ok(json!({"status": "ignored", "reason": reason, "event_id": event_id})),
         Sent::Limited { .. } => {
             bail!("the route has admitted as many events as its rate_limit allows in this minute")
         }
+        sent => value(&sent),
     }
 }

@@ -30,8 +30,7 @@ pub(super) async fn show(State(desk): State<Arc<Desk>>, Id(id): Id) -> Result<Js
 
 pub(super) async fn retry(State(desk): State<Arc<Desk>>, Id(id): Id) -> Result<(StatusCode, Json<Value>), Problem> {
     desk.to_the_end(async move |desk| {
-        desk.core.ledger.retry_delivery(&id, desk.core.clock.now()).await?;
-        desk.core.deliveries_bell.notify_one();
+        desk.core.retry_delivery(&id).await?;
         tracing::info!(delivery_id = id, "delivery retried by hand");
         Ok((StatusCode::ACCEPTED, Json(json!({"status": "retried", "id": id}))))
     })

@@ -16,8 +16,6 @@ use super::send;
 use crate::desk::Desk;
 use crate::problem::Problem;
 
-/// The reason of an event that a person cancelled.
-const CANCELLED: &str = "by_hand";
 
 pub(super) async fn list(State(desk): State<Arc<Desk>>, uri: Uri) -> Result<Json<Page<Event>>, Problem> {
     let query = Query::read(&uri, &["route", "state", "delivery_id", "since"])?;
@@ -46,9 +44,7 @@ pub(super) async fn body(State(desk): State<Arc<Desk>>, Id(id): Id) -> Result<Re
 /// The same event again.
 pub(super) async fn retry(State(desk): State<Arc<Desk>>, Id(id): Id) -> Result<(StatusCode, Json<Value>), Problem> {
     desk.to_the_end(async move |desk| {
-        desk.core.ledger.retry_event(&id).await?;
-        desk.core.runs_bell.notify_one();
-        tracing::info!(event_id = id, "event retried by hand");
+        desk.core.retry_event(&id).await?;
         Ok((StatusCode::ACCEPTED, Json(json!({"status": "retried", "id": id}))))
     })
     .await
@@ -69,10 +65,7 @@ pub(super) async fn replay(State(desk): State<Arc<Desk>>, Id(id): Id) -> Result<
 /// The end of an event that waits.
 pub(super) async fn cancel(State(desk): State<Arc<Desk>>, Id(id): Id) -> Result<Json<Value>, Problem> {
     desk.to_the_end(async move |desk| {
-        desk.core.ledger.cancel_event(&id, CANCELLED, desk.core.clock.now()).await?;
-        // What waited behind it in its line may run now.
-        desk.core.runs_bell.notify_one();
-        tracing::info!(event_id = id, "event cancelled by hand");
+        desk.core.cancel_event(&id).await?;
         Ok(Json(json!({"status": "cancelled", "id": id})))
     })
     .await

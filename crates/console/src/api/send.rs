@@ -63,18 +63,15 @@ fn largest(config: &Config) -> usize {
 impl Order {
     fn read(self, config: &Config) -> Result<Send, Problem> {
         let bad = |detail: &str| Problem::new(Kind::BadBody, detail);
-        let route = config.routes.get(&self.route).ok_or_else(|| Problem::route(&self.route))?;
+        if !config.routes.contains_key(&self.route) {
+            return Err(Problem::route(&self.route));
+        }
         let payload = match (self.payload, self.payload_base64) {
             (None, None) => Vec::new(),
             (Some(payload), None) => payload.to_string().into_bytes(),
             (None, Some(text)) => STANDARD.decode(text).map_err(|_| bad("payload_base64 is not base64"))?,
             (Some(_), Some(_)) => return Err(bad("give payload or payload_base64, not both")),
         };
-        if payload.len() > route.max_body_bytes {
-            let detail =
-                format!("the payload has {} bytes; route {} takes {}", payload.len(), route.name, route.max_body_bytes);
-            return Err(Problem::new(Kind::TooLarge, detail));
-        }
         if self.id.as_ref().is_some_and(String::is_empty) {
             return Err(bad("id is empty; leave it out to have one made"));
         }
@@ -89,23 +86,15 @@ impl Order {
 /// What became of it, in the words of the public port.
 pub(super) fn answer(sent: Result<Sent, InsideError>) -> Result<(StatusCode, Json<Value>), Problem> {
     match sent {
-        Ok(Sent::Accepted { event_id, delivery_id }) => {
-            let body = json!({"status": "accepted", "event_id": event_id, "delivery_id": delivery_id});
-            Ok((StatusCode::ACCEPTED, Json(body)))
-        }
-        Ok(Sent::Duplicate { event_id, delivery_id }) => {
-            let body = json!({"status": "duplicate", "event_id": event_id, "delivery_id": delivery_id});
-            Ok((StatusCode::OK, Json(body)))
-        }
-        Ok(Sent::Ignored { reason, event_id }) => {
-            Ok((StatusCode::OK, Json(json!({"status": "ignored", "reason": reason, "event_id": event_id}))))
-        }
+        Ok(sent @ Sent::Accepted { .. }) => Ok((StatusCode::ACCEPTED, Json(json!(sent)))),
+        Ok(sent @ (Sent::Duplicate { .. } | Sent::Ignored { .. })) => Ok((StatusCode::OK, Json(json!(sent)))),
         Ok(Sent::Limited { retry_after }) => {
             let detail = "the route has admitted as many events as its rate_limit allows in this minute";
             Err(Problem::new(Kind::RateLimited, detail).after(retry_after.as_secs().max(1)))
         }
         // A route that is not there at all was refused before, or is that of an event which is there.
         Err(error @ InsideError::UnknownRoute(_)) => Err(Problem::new(Kind::Conflict, error.to_string())),
+        Err(error @ InsideError::TooLarge { .. }) => Err(Problem::new(Kind::TooLarge, error.to_string())),
         Err(error @ InsideError::NotFromAgents(_)) => Err(Problem::new(Kind::NotFromRuns, error.to_string())),
         Err(error @ InsideError::Unparsable(_)) => Err(Problem::new(Kind::UnreadablePayload, error.to_string())),
         Err(InsideError::Ledger(error)) => Err(error.into()),

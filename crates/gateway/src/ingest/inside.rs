@@ -5,6 +5,7 @@ use std::time::Duration;
 use config::Route;
 use ledger::{Admission, Admitted, Ignored, NewEvent, StoredRequest};
 use rules::retry::after;
+use serde::Serialize;
 
 use super::scope::{Stored, place};
 use crate::{Core, chance};
@@ -29,10 +30,11 @@ pub struct Send {
     pub from_run: bool,
 }
 
-/// What became of it.
-#[derive(Debug, Clone, PartialEq, Eq)]
+/// What became of it; as JSON in the words of the public port.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[serde(tag = "status", rename_all = "lowercase")]
 pub enum Sent {
-    /// It is stored and will run.
+    /// It is stored, and runs when its turn comes.
     Accepted {
         /// The event.
         event_id: String,
@@ -56,6 +58,7 @@ pub enum Sent {
     /// The route has admitted as many as it may in this minute.
     Limited {
         /// Until the minute is over.
+        #[serde(skip)]
         retry_after: Duration,
     },
 }
@@ -69,6 +72,16 @@ pub enum InsideError {
     /// The route does not take work from runs.
     #[error("route {0} does not take work from runs; set accept_from_agents: true on it to allow that")]
     NotFromAgents(String),
+    /// The payload is larger than the route takes.
+    #[error("the payload has {bytes} bytes; route {route} takes {limit}")]
+    TooLarge {
+        /// The payload's size.
+        bytes: usize,
+        /// The route.
+        route: String,
+        /// Its `max_body_bytes`.
+        limit: usize,
+    },
     /// The payload is not JSON, or a stored one cannot be read again.
     #[error("{0}")]
     Unparsable(String),
@@ -83,6 +96,10 @@ pub async fn send(core: &Core, send: Send) -> Result<Sent, InsideError> {
     let route = enabled(&config, &send.route)?;
     if send.from_run && !route.accept_from_agents {
         return Err(InsideError::NotFromAgents(send.route));
+    }
+    if send.payload.len() > route.max_body_bytes {
+        let bytes = send.payload.len();
+        return Err(InsideError::TooLarge { bytes, route: send.route, limit: route.max_body_bytes });
     }
     let now = core.clock.now();
     let headers = vec![("content-type".to_owned(), "application/json".to_owned())];
@@ -102,10 +119,12 @@ pub async fn send(core: &Core, send: Send) -> Result<Sent, InsideError> {
         received_at: now,
         request,
     };
-    admit(core, route, event, &stored, named_itself || route.dedupe_key.is_some()).await
+    let keyed = named_itself || route.dedupe_key.is_some();
+    admit(core, route, event, &stored, Limits { keyed, rate_per_minute: route.rate_limit }).await
 }
 
-/// Makes a new event of a stored request, by the rules of today. It takes no key: it is meant to run again.
+/// Makes a new event of a stored request, by the rules of today. It takes no key and spends no rate: somebody means it to
+/// run again.
 pub async fn replay(core: &Core, event_id: &str) -> Result<Sent, InsideError> {
     let old = core.ledger.event(event_id).await?;
     let config = core.config();
@@ -125,7 +144,7 @@ pub async fn replay(core: &Core, event_id: &str) -> Result<Sent, InsideError> {
         received_at: core.clock.now(),
         request,
     };
-    admit(core, route, event, &stored, false).await
+    admit(core, route, event, &stored, Limits { keyed: false, rate_per_minute: 0 }).await
 }
 
 fn enabled<'a>(config: &'a config::Config, name: &str) -> Result<&'a Route, InsideError> {
@@ -133,12 +152,18 @@ fn enabled<'a>(config: &'a config::Config, name: &str) -> Result<&'a Route, Insi
     route.map(AsRef::as_ref).ok_or_else(|| InsideError::UnknownRoute(name.to_owned()))
 }
 
+/// What may keep an event out although the rules want it.
+struct Limits {
+    keyed: bool,
+    rate_per_minute: u32,
+}
+
 async fn admit(
     core: &Core,
     route: &Route,
     mut event: NewEvent,
     stored: &Stored,
-    keyed: bool,
+    limits: Limits,
 ) -> Result<Sent, InsideError> {
     let refused = if event.hop > core.config().max_hops {
         Some("hop_limit")
@@ -155,7 +180,8 @@ async fn admit(
     let delivery_id = event.delivery_id.clone();
     let place = place(route, &stored.scope(&event.event_type, &event.route, &delivery_id, &event.id));
     event.line = place.line;
-    let admission = Admission { event, key: keyed.then_some(place.key), rate_per_minute: route.rate_limit };
+    let admission =
+        Admission { event, key: limits.keyed.then_some(place.key), rate_per_minute: limits.rate_per_minute };
     Ok(match core.ledger.admit(admission).await? {
         Admitted::Stored { .. } => {
             core.runs_bell.notify_one();

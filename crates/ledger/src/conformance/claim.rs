@@ -86,6 +86,23 @@ pub(super) async fn a_due_time_is_waited_for(on: Subject) {
     assert_eq!(on.due().await.unwrap().event, None);
 }
 
+pub(super) async fn many_due_at_once_all_run(on: Subject) {
+    for number in 0..300 {
+        on.put(NewEvent { due_at: Some(T0 + MINUTE), ..event(&format!("ev_{number}"), "r") }).await;
+    }
+    let mut claimed = BTreeSet::new();
+    for round in 0..4 {
+        let mut offer = on.offer(T0 + MINUTE, 200);
+        offer.routes[0].room = 200;
+        offer.agents[0].room = 200;
+        let runs = on.claim_runs(offer).await.unwrap();
+        assert!(round > 1 || !runs.is_empty(), "a store may look at them in parts, but not at none");
+        claimed.extend(runs.into_iter().map(|r| r.event_id));
+    }
+    assert_eq!(claimed.len(), 300);
+    assert_eq!(on.due().await.unwrap().event, None);
+}
+
 pub(super) async fn parallel_claims_take_each_event_once(on: Subject) {
     for number in 0..60 {
         on.put(event(&format!("ev_{number}"), ["r", "s", "t"][number % 3])).await;

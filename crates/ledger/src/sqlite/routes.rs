@@ -59,27 +59,25 @@ fn settle(connection: &Connection, route: &str) -> Result<(), Error> {
 
 /// Everything of the route that waits to run is held; when the route has gone, also what waits for its retry. A time to
 /// wait for goes on meanwhile.
-fn hold(connection: &Connection, route: &str, obstacle: lines::Obstacle) -> Result<(), Error> {
-    connection
-        .execute(
-            "UPDATE events SET state = 'held', reason = ?2, ready = 0
-             WHERE route = ?1 AND (state = 'queued' OR (state = 'held' AND reason IN ('paused', 'route_missing') AND reason <> ?2)
-                   OR (state = 'failed' AND due_at IS NOT NULL AND ?2 = 'route_missing'))",
-            params![route, obstacle.reason()],
-        )
-        .map(drop)
-        .map_err(failed)
-}
+pub(super) const HOLD: &str = "UPDATE events INDEXED BY events_by_route SET state = 'held', reason = ?2, ready = 0
+     WHERE route = ?1 AND state IN ('held', 'queued', 'failed') AND CASE state
+         WHEN 'queued' THEN 1
+         WHEN 'held' THEN reason IN ('paused', 'route_missing') AND reason <> ?2
+         ELSE due_at IS NOT NULL AND ?2 = 'route_missing' END";
 
 /// What was held for its route waits to run again; what has a time to wait for goes on waiting for it.
+pub(super) const FREE: &str = "UPDATE events INDEXED BY events_by_route SET state = 'queued', reason = NULL
+     WHERE route = ?1 AND state = 'held' AND reason IN ('paused', 'route_missing')
+     RETURNING seq, line, due_at IS NULL";
+
+fn hold(connection: &Connection, route: &str, obstacle: lines::Obstacle) -> Result<(), Error> {
+    connection.execute(HOLD, params![route, obstacle.reason()]).map(drop).map_err(failed)
+}
+
 fn free(connection: &Connection, route: &str) -> Result<(), Error> {
     let freed: Vec<(i64, Option<String>, bool)> = connection
-        .prepare(
-            "UPDATE events SET state = 'queued', reason = NULL
-             WHERE route = ?1 AND state = 'held' AND reason IN ('paused', 'route_missing')
-             RETURNING seq, line, due_at IS NULL",
-        )
-        .and_then(|mut s| s.query_map(params![route], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)))?.collect())
+        .prepare(FREE)
+        .and_then(|mut s| s.query_map([route], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)))?.collect())
         .map_err(failed)?;
     for (seq, line, due) in freed {
         if due {

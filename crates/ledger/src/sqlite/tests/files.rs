@@ -36,6 +36,19 @@ async fn files_are_for_their_owner_only() {
 }
 
 #[tokio::test]
+async fn the_file_is_set_up_for_one_writer_and_for_shrinking() {
+    let home = tempdir().unwrap();
+    let store = open(home.path());
+    admit(&store, "ev_1").await.unwrap();
+    store.close().await;
+    let raw = Connection::open(home.path().join("doorbell.db")).unwrap();
+    let number = |pragma| raw.pragma_query_value(None, pragma, |row| row.get::<_, i64>(0)).unwrap();
+    assert_eq!((number("page_size"), number("auto_vacuum")), (4096, 2));
+    let mode: String = raw.pragma_query_value(None, "journal_mode", |row| row.get(0)).unwrap();
+    assert_eq!(mode, "wal");
+}
+
+#[tokio::test]
 async fn a_home_has_one_owner() {
     let home = tempdir().unwrap();
     let store = open(home.path());

@@ -57,6 +57,10 @@ async fn claims_read_their_indexes() {
         seeks(connection, deliver::DUE, "deliveries_due");
         seeks(connection, admit::OLDEST_IGNORED, "events_by_route");
         seeks(connection, routes::ROUTES_WAITING, "events_by_route");
+        for sql in [routes::HOLD, routes::FREE] {
+            seeks(connection, sql, "events_by_route");
+            assert!(plan(connection, sql)[0].contains("state=?"), "not all that the route ever had");
+        }
     })
     .await;
 }
