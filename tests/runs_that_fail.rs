@@ -90,12 +90,10 @@ fn no_answer_is_no_success() {
     let events = silent.map(|(name, _)| (name, bell.send(name, &json!({}))));
     for (name, event) in events {
         let run = only_run(&bell, &event);
-        assert_eq!(
-            (&run["state"], &run["error"], &run["exit_code"]),
-            (&json!("failed"), &json!("empty_answer"), &json!(0)),
-            "{name}"
-        );
-        assert_eq!(bell.event(&event)["reason"], "empty_answer");
+        assert_eq!((&run["state"], &run["exit_code"]), (&json!("failed"), &json!(0)), "{name}");
+        for why in [&run["error"], &bell.event(&event)["reason"]] {
+            assert!(why.as_str().unwrap().starts_with("empty_answer"), "{name}: {why}");
+        }
     }
 }
 

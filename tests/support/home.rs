@@ -92,6 +92,12 @@ impl Home {
         self.set("routes", json!({name: keys}))
     }
 
+    /// Takes a route away.
+    pub(crate) fn without_route(mut self, name: &str) -> Home {
+        self.config["routes"].as_object_mut().expect("a mapping").remove(name);
+        self
+    }
+
     pub(crate) fn target(self, name: &str, keys: Value) -> Home {
         self.set("targets", json!({name: keys}))
     }

@@ -22,7 +22,7 @@ pub(crate) struct Ring {
 }
 
 impl Ring {
-    pub(super) fn at(address: SocketAddr, route: &str) -> Ring {
+    pub(crate) fn at(address: SocketAddr, route: &str) -> Ring {
         Ring {
             address,
             route: route.to_owned(),

@@ -39,7 +39,7 @@ pub use raw::Durability;
 pub use route::{Route, RouteDelivery};
 pub use schema::schema;
 pub use server::{Admin, Server};
-pub use store::Store;
+pub use store::{Retention, Store};
 pub use tree::Mark;
 
 /// A configuration without problems.

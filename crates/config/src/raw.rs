@@ -2,6 +2,7 @@
 //!
 //! Nothing here can be printed: these types hold secrets as plain texts.
 
+mod retention;
 mod route;
 
 use std::collections::BTreeMap;
@@ -12,6 +13,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use span::{Size, Span};
 
+pub(crate) use retention::Retention;
 pub(crate) use route::Route;
 
 /// Doorbell's configuration, `config.yaml`.
@@ -131,11 +133,14 @@ pub(crate) struct Store {
     pub(crate) durability: Durability,
     /// Below this much free disk space no new events are taken; runs and deliveries go on.
     pub(crate) min_free: Size,
+    /// How long finished events are kept, with their runs and deliveries: one duration, or one a state. What still has a
+    /// delivery to make stays until that has ended.
+    pub(crate) retention: Retention,
 }
 
 impl Default for Store {
     fn default() -> Self {
-        Store { url: None, durability: Durability::Full, min_free: Size(256 << 20) }
+        Store { url: None, durability: Durability::Full, min_free: Size(256 << 20), retention: Retention::default() }
     }
 }
 

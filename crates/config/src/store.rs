@@ -1,6 +1,7 @@
 //! The ledger's store.
 
 use std::path::{Path as FilePath, PathBuf};
+use std::time::Duration;
 
 use crate::path::Path;
 use crate::raw::{self, Durability};
@@ -15,6 +16,21 @@ pub struct Store {
     pub durability: Durability,
     /// Free bytes on the disk below which no new events are taken.
     pub min_free: u64,
+    /// How long finished events are kept.
+    pub retention: Retention,
+}
+
+/// How long finished events are kept, by the state they ended in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Retention {
+    /// Those that were answered.
+    pub succeeded: Duration,
+    /// Those whose retries were used up.
+    pub exhausted: Duration,
+    /// Those that somebody ended.
+    pub cancelled: Duration,
+    /// Those that a rule refused.
+    pub ignored: Duration,
 }
 
 pub(crate) fn store(raw: &raw::Store, home: &FilePath, report: &mut Report) -> Store {
@@ -23,6 +39,7 @@ pub(crate) fn store(raw: &raw::Store, home: &FilePath, report: &mut Report) -> S
         path: home.join(path.as_deref().unwrap_or("doorbell.db")),
         durability: raw.durability,
         min_free: raw.min_free.0,
+        retention: retention(raw.retention, report),
     }
 }
 
@@ -40,4 +57,21 @@ fn sqlite_path(url: &str, report: &mut Report) -> Option<String> {
         _ => report.fault(&at, "not a store that is known", "use null or sqlite:PATH"),
     }
     None
+}
+
+/// No time at all would leave nothing to look at, and nothing to know a duplicate by.
+fn retention(raw: raw::Retention, report: &mut Report) -> Retention {
+    let each = raw.0;
+    let at = Path::new(&["store", "retention"]);
+    for (state, kept) in [("succeeded", each.succeeded), ("exhausted", each.exhausted), ("cancelled", each.cancelled)] {
+        if kept.is_zero() {
+            report.fault(&at, format!("{state} events would be removed as they end"), "keep them for an hour or more");
+        }
+    }
+    Retention {
+        succeeded: each.succeeded.0,
+        exhausted: each.exhausted.0,
+        cancelled: each.cancelled.0,
+        ignored: each.ignored.0,
+    }
 }

@@ -11,7 +11,7 @@ use tokio::runtime::Builder;
 use player::Player;
 
 /// Histories in an ordinary run of the tests.
-const CASES: u32 = 96;
+const CASES: u32 = 48;
 
 #[test]
 fn random_histories_are_the_same_in_both_stores() {
