@@ -45,7 +45,8 @@ fn a_file_gets_a_line_for_each_answer() {
         let event = bell.send("r", &json!({"n": format!("line\n{n}")}));
         assert_eq!(bell.settled(&event)[0]["state"], "delivered");
     }
-    let contents: Vec<Value> = bell.home().lines("deep/er/answers.jsonl").into_iter().map(|line| line["content"].clone()).collect();
+    let contents: Vec<Value> =
+        bell.home().lines("deep/er/answers.jsonl").into_iter().map(|line| line["content"].clone()).collect();
     assert_eq!(contents, ["answer to: line\n0", "answer to: line\n1", "answer to: line\n2"]);
     let mode = |path: &str| {
         use std::os::unix::fs::PermissionsExt as _;
@@ -77,7 +78,10 @@ fn a_webhook_is_signed_as_the_receiver_wants_it() {
     let header = |name: &str| seen.header(name).unwrap_or_else(|| panic!("{name}: {seen:?}"));
     assert_eq!(header("x-hermes-signature-256"), sign::hermes(&Secret::new(hermes), &seen.body));
     assert_eq!((header("x-hermes-event"), header("x-hermes-hop"), header("x-room")), ("delivery", "2", "42"));
-    assert_eq!((header("x-hermes-delivery"), header("content-type")), (delivery["id"].as_str().unwrap(), "application/json"));
+    assert_eq!(
+        (header("x-hermes-delivery"), header("content-type")),
+        (delivery["id"].as_str().unwrap(), "application/json")
+    );
 
     bell.settled(&bell.send("s", &json!({})));
     let seen = receiver.wait(2).remove(1);
@@ -102,7 +106,9 @@ fn a_program_gets_the_answer_on_stdin_and_values_in_its_environment() {
     let read = |name: &str| std::fs::read_to_string(bell.home().join(name)).unwrap();
     assert_eq!(read("told"), "--version; $(rm -rf /)\nsecond line");
     let env = read("told.env");
-    for line in ["ADDED=one", "DOORBELL_EXTRA_CHAT_ID=-rf $(id)", "DOORBELL_ROUTE=r", &format!("DOORBELL_EVENT_ID={event}")] {
+    for line in
+        ["ADDED=one", "DOORBELL_EXTRA_CHAT_ID=-rf $(id)", "DOORBELL_ROUTE=r", &format!("DOORBELL_EVENT_ID={event}")]
+    {
         assert!(env.lines().any(|known| known == line), "{line} in {env}");
     }
     assert!(!env.contains("leaked") && !env.contains("DOORBELL_EXTRA_EMPTY"), "{env}");
@@ -118,7 +124,10 @@ fn a_programs_exit_says_whether_to_come_again() {
         .route("n", json!({"prompt": "x", "deliver": "never"}))
         .start();
     let delivery = delivered(&bell);
-    assert_eq!((&delivery["state"], &delivery["attempts"], &delivery["error"]), (&json!("delivered"), &json!(2), &json!(null)));
+    assert_eq!(
+        (&delivery["state"], &delivery["attempts"], &delivery["error"]),
+        (&json!("delivered"), &json!(2), &json!(null))
+    );
     let event = bell.send("n", &json!({}));
     let refused = bell.settled(&event).remove(0);
     assert_eq!((&refused["state"], &refused["attempts"]), (&json!("exhausted"), &json!(1)));
@@ -185,7 +194,7 @@ fn tries_end_and_a_person_can_begin_them_again() {
     assert_eq!((&given_up["state"], &given_up["attempts"]), (&json!("exhausted"), &json!(3)));
     let id = given_up["id"].as_str().unwrap();
     let answer = bell.admin("POST", &format!("/api/v1/deliveries/{id}/retry"));
-    assert_eq!(answer.status, 200, "{answer:?}");
+    assert_eq!(answer.status, 202, "{answer:?}");
     let done = bell.settled(given_up["event_id"].as_str().unwrap()).remove(0);
     assert_eq!((&done["state"], &done["content"]), (&json!("delivered"), &json!("worth telling")));
     assert_eq!((receiver.seen().len(), agent.runs().len()), (4, 1));
@@ -202,7 +211,7 @@ fn without_an_answer_nobody_knows_and_nobody_tries_again() {
     assert_eq!(delivered(&bell)["state"], "delivered", "the next one goes out");
     assert_eq!(receiver.seen().len(), 2, "and the first one stays as it is");
     let id = unknown["id"].as_str().unwrap();
-    assert_eq!(bell.admin("POST", &format!("/api/v1/deliveries/{id}/retry")).status, 200, "a person may");
+    assert_eq!(bell.admin("POST", &format!("/api/v1/deliveries/{id}/retry")).status, 202, "a person may");
     receiver.wait(3);
     assert_eq!(bell.settled(unknown["event_id"].as_str().unwrap())[0]["state"], "delivered");
 }
@@ -227,7 +236,8 @@ fn a_slow_receiver_is_unknown_unless_a_second_copy_does_no_harm() {
 fn nobody_at_home_is_tried_again() {
     let agent = Agent::new();
     let nobody = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
-    let target = json!({"type": "webhook", "url": format!("http://{nobody}/"), "retry_backoff": "50ms", "max_attempts": 2});
+    let target =
+        json!({"type": "webhook", "url": format!("http://{nobody}/"), "retry_backoff": "50ms", "max_attempts": 2});
     let bell = teller(&agent, target).start();
     let delivery = delivered(&bell);
     assert_eq!((&delivery["state"], &delivery["attempts"]), (&json!("exhausted"), &json!(2)));
@@ -248,7 +258,9 @@ fn each_of_several_targets_has_a_fate_of_its_own() {
     let ends: Vec<(String, String)> = bell
         .settled(&event)
         .iter()
-        .map(|delivery| (delivery["target"].as_str().unwrap().to_owned(), delivery["state"].as_str().unwrap().to_owned()))
+        .map(|delivery| {
+            (delivery["target"].as_str().unwrap().to_owned(), delivery["state"].as_str().unwrap().to_owned())
+        })
         .collect();
     let expected = [("log", "delivered"), ("notes", "delivered"), ("there", "exhausted"), ("down", "exhausted")];
     assert_eq!(ends, expected.map(|(target, state)| (target.to_owned(), state.to_owned())));

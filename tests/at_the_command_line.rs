@@ -142,14 +142,16 @@ fn a_delivery_can_be_sent_again_without_another_run() {
 #[test]
 fn what_is_asked_for_without_a_gateway_is_done_by_the_next_one() {
     let agent = Agent::failing(1, 1);
-    let mut bell = house(&agent).route("r", json!({"prompt": "{n}", "max_retries": 0})).start();
+    let route = json!({"prompt": "{n}", "max_retries": 0, "max_concurrent": 1});
+    let mut bell = house(&agent).route("r", route).start();
     let event = bell.send("r", &json!({"n": 1}));
     bell.wait_event(&event, "exhausted");
     bell.stop();
     let home = bell.home();
     home.cli(&["events", "retry", &event]).ok();
     let sent = home.cli_with(&["send", "r", "--payload", "-"], &[], b"{\"n\": \"sent\"}").ok();
-    let sent = sent.split_whitespace().find(|word| word.starts_with("ev_")).unwrap_or_else(|| panic!("{sent}")).to_owned();
+    let sent =
+        sent.split_whitespace().find(|word| word.starts_with("ev_")).unwrap_or_else(|| panic!("{sent}")).to_owned();
     home.cli(&["pause", "broken"]).ok();
     let status = home.cli(&["status", "--json"]).json();
     assert_eq!(status["events"]["queued"], 2, "{status}");
@@ -165,11 +167,16 @@ fn what_is_asked_for_without_a_gateway_is_done_by_the_next_one() {
 fn work_can_be_sent_without_a_signature() {
     let agent = Agent::new();
     let bell = house(&agent).route("agents", json!({"prompt": "{n}", "accept_from_agents": true})).start();
-    let event_of = |text: &str| text.split_whitespace().find(|word| word.starts_with("ev_")).unwrap_or_else(|| panic!("{text}")).to_owned();
+    let event_of = |text: &str| {
+        text.split_whitespace().find(|word| word.starts_with("ev_")).unwrap_or_else(|| panic!("{text}")).to_owned()
+    };
     std::fs::write(bell.home().join("work.json"), r#"{"n": "from a file", "type": "chore"}"#).unwrap();
     let one = event_of(&bell.cli(&["send", "r", "--payload", "work.json", "--id", "chore-1"]).ok());
     let event = bell.wait_event(&one, "succeeded");
-    assert_eq!((&event["source"], &event["event"], &event["delivery_id"]), (&json!("doorbell"), &json!("chore"), &json!("chore-1")));
+    assert_eq!(
+        (&event["source"], &event["event"], &event["delivery_id"]),
+        (&json!("doorbell"), &json!("chore"), &json!("chore-1"))
+    );
     let again = bell.cli(&["send", "r", "--payload", "work.json", "--id", "chore-1"]);
     assert!(format!("{}{}", again.stdout, again.stderr).contains("duplicate") && agent.runs().len() == 1, "{again:?}");
 
@@ -199,7 +206,11 @@ fn how_it_stands_is_told() {
     bell.send("r", &json!({"n": 2}));
     with_and_without(bell, |home| {
         let status = home.cli(&["status", "--json"]).json();
-        assert_eq!((&status["events"]["succeeded"], &status["events"]["exhausted"]), (&json!(1), &json!(1)), "{status}");
+        assert_eq!(
+            (&status["events"]["succeeded"], &status["events"]["exhausted"]),
+            (&json!(1), &json!(1)),
+            "{status}"
+        );
         assert_eq!((&status["events"]["held"], &status["deliveries"]["delivered"]), (&json!(1), &json!(1)), "{status}");
         assert_eq!(status["runs"]["running"], 0);
         assert!(status["version"].is_string() && status["node"].is_string(), "{status}");
@@ -247,7 +258,11 @@ fn wrong_words_are_2_and_what_is_not_there_is_1() {
             assert!(home.cli(args).fails(1).contains(word), "{args:?}");
         }
         // An id of another kind is said to be one.
-        for (args, word) in [(["events", "show", "run_1"], "run"), (["runs", "show", "ev_1"], "event"), (["events", "show", "evt_1"], "evt_")] {
+        for (args, word) in [
+            (["events", "show", "run_1"], "run"),
+            (["runs", "show", "ev_1"], "event"),
+            (["events", "show", "evt_1"], "evt_"),
+        ] {
             let output = home.cli(&args);
             assert!(output.status != 0 && output.stderr.contains(word), "{args:?}: {output:?}");
         }

@@ -81,7 +81,8 @@ fn each_mistake_alone_is_enough() {
         ("routes: [", "config.yaml"),
     ];
     for (text, key) in alone {
-        let rest = "server: {port: 0, secret: good-secret-not-real}\nagents: {default: {preset: command, command: [cat]}}\n";
+        let rest =
+            "server: {port: 0, secret: good-secret-not-real}\nagents: {default: {preset: command, command: [cat]}}\n";
         let said = home(&format!("{rest}{text}\n")).cli(&["check"]).fails(1);
         assert!(said.contains(key), "{text}: {said}");
     }
@@ -157,10 +158,8 @@ routes:
 #[test]
 fn the_environment_of_hermes_counts_when_it_is_switched_on() {
     for (switch, on) in [("true", true), ("1", true), ("", false), ("no", false)] {
-        let bell = home(GOOD)
-            .env("WEBHOOK_ENABLED", switch)
-            .env("WEBHOOK_SECRET", "env-secret-not-real")
-            .start_as_written();
+        let bell =
+            home(GOOD).env("WEBHOOK_ENABLED", switch).env("WEBHOOK_SECRET", "env-secret-not-real").start_as_written();
         let status = |secret: &str| bell.ring("r").secret(secret).post().status;
         let (of_env, of_file) = if on { (202, 401) } else { (401, 202) };
         assert_eq!((status("env-secret-not-real"), status("good-secret-not-real")), (of_env, of_file), "{switch:?}");
@@ -201,7 +200,10 @@ fn a_signal_or_a_command_puts_a_change_in_force() {
     // What cannot change in a running gateway is said, and the rest is in force.
     write("server: {port: 0, ", "server: {port: 1, ");
     let output = bell.cli(&["reload"]);
-    assert!(output.status == 0 && format!("{}{}", output.stdout, output.stderr).contains("needs a restart"), "{output:?}");
+    assert!(
+        output.status == 0 && format!("{}{}", output.stdout, output.stderr).contains("needs a restart"),
+        "{output:?}"
+    );
     assert_eq!(prompt_of(&bell), "old 1");
 }
 

@@ -40,12 +40,14 @@ fn twenty_kills_lose_nothing_and_double_nothing() {
     println!("DOORBELL_SEED={seed} DOORBELL_ROUNDS={rounds}");
     let mut chance = Chance(seed | 1);
     let agent = json!({"preset": "command", "command": ["sh", "-c", AGENT, "agent", "agents.log"], "hint": false, "max_concurrent": 8});
-    let mut home = Home::new().agent("default", agent).target("answers", json!({"type": "file", "path": "answers.jsonl"}));
+    let mut home =
+        Home::new().agent("default", agent).target("answers", json!({"type": "file", "path": "answers.jsonl"}));
     for route in ROUTES {
         home = home.route(route, json!({"prompt": "{n}", "deliver": "answers"}));
     }
     let mut bell = home.start();
-    let world = World { address: RwLock::new(bell.address()), over: AtomicBool::new(false), acknowledged: Mutex::default() };
+    let world =
+        World { address: RwLock::new(bell.address()), over: AtomicBool::new(false), acknowledged: Mutex::default() };
     std::thread::scope(|scope| {
         for sender in 0..SENDERS {
             let world = &world;
@@ -67,8 +69,10 @@ fn twenty_kills_lose_nothing_and_double_nothing() {
     });
     until("the queue is empty", || {
         let status = bell.get("/status");
-        let open = |noun: &str, states: &[&str]| states.iter().any(|state| status[noun][state].as_u64().unwrap_or(0) > 0);
-        !open("events", &["queued", "running", "failed", "held"]) && !open("deliveries", &["pending", "sending", "failed"])
+        let open =
+            |noun: &str, states: &[&str]| states.iter().any(|state| status[noun][state].as_u64().unwrap_or(0) > 0);
+        !open("events", &["queued", "running", "failed", "held"])
+            && !open("deliveries", &["pending", "sending", "failed"])
     });
     let acknowledged = world.acknowledged.into_inner().unwrap();
     judge(&bell, &acknowledged);

@@ -173,6 +173,20 @@ fn a_home_has_one_owner() {
     bell.wait_event(&bell.send("r", &json!({"n": 2})), "succeeded");
 }
 
+#[test]
+fn an_agent_that_lost_its_warden_does_not_live_on_beside_its_rerun() {
+    let agent = Agent::gated();
+    let bell = house(&agent).route("r", json!({"prompt": "x", "retry_backoff": "100ms"})).start();
+    let event = bell.send("r", &json!({}));
+    let first = agent.wait_runs(1).remove(0);
+    kill(parent(first.pid));
+    agent.wait_runs(2);
+    assert!(!alive(first.pid), "{first:?} runs beside its rerun");
+    agent.open();
+    bell.wait_event(&event, "succeeded");
+    assert_eq!(states(&bell.runs(&event)), [("failed", 1), ("succeeded", 2)]);
+}
+
 /// A gateway that delivers by webhook to this receiver, with these further keys of the target.
 fn teller(agent: &Agent, receiver: &Receiver, more: Value) -> Home {
     let mut target = json!({"type": "webhook", "url": receiver.url(), "retry_backoff": "100ms"});
@@ -191,10 +205,16 @@ fn an_answer_that_waits_for_its_target_is_told_after_a_crash_without_another_run
     until("the refusal is on record", || bell.deliveries(&event).iter().any(|delivery| delivery["state"] == "failed"));
     bell.kill9_and_restart();
     let delivery = bell.settled(&event).remove(0);
-    assert_eq!((&delivery["state"], &delivery["content"], &delivery["attempts"]), (&json!("delivered"), &json!("paid for"), &json!(2)));
+    assert_eq!(
+        (&delivery["state"], &delivery["content"], &delivery["attempts"]),
+        (&json!("delivered"), &json!("paid for"), &json!(2))
+    );
     let seen = receiver.seen();
     assert_eq!((seen.len(), agent.runs().len()), (2, 1));
-    assert_eq!((seen[0].header("x-hermes-delivery"), &seen[0].body), (seen[1].header("x-hermes-delivery"), &seen[1].body));
+    assert_eq!(
+        (seen[0].header("x-hermes-delivery"), &seen[0].body),
+        (seen[1].header("x-hermes-delivery"), &seen[1].body)
+    );
 }
 
 #[test]
@@ -234,8 +254,10 @@ fn where_a_second_copy_does_no_harm_it_is_sent() {
 #[test]
 fn a_program_that_was_telling_is_ended_with_its_gateway() {
     let agent = Agent::new();
-    let command = json!({"command": ["sh", "-c", "echo $$ > told.new && mv told.new told; exec sleep 600"], "timeout": "10m"});
-    let mut bell = house(&agent).target("command", command).route("r", json!({"prompt": "x", "deliver": "command"})).start();
+    let command =
+        json!({"command": ["sh", "-c", "echo $$ > told.new && mv told.new told; exec sleep 600"], "timeout": "10m"});
+    let mut bell =
+        house(&agent).target("command", command).route("r", json!({"prompt": "x", "deliver": "command"})).start();
     let event = bell.send("r", &json!({}));
     let told = bell.home().join("told");
     let pid = until_some("the program runs", || std::fs::read_to_string(&told).ok()?.trim().parse().ok());

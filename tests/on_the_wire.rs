@@ -44,7 +44,17 @@ fn every_refusal_is_json() {
     assert_eq!(bell.http("HEAD", "/webhooks/r", &[], b"").status, 405);
     assert_eq!(bell.post("/webhooks/nobody", &[], b"{}").expect(404), json!({"error": "Unknown route: nobody"}));
     assert_eq!(bell.post("/webhooks/r-evil", &[], b"{}").expect(404), json!({"error": "Unknown route: r-evil"}));
-    for path in ["/elsewhere", "/", "/webhooks", "//webhooks/r", "/webhooks/./r", "/webhooks/x%2f%2e%2e%2fr"] {
+    for path in [
+        "/elsewhere",
+        "/",
+        "/webhooks",
+        "//webhooks/r",
+        "/webhooks/./r",
+        "/webhooks/x%2f%2e%2e%2fr",
+        "/webhooks/%ff",
+        "/p/%ff/webhooks/r",
+        "/webhooks/r//",
+    ] {
         assert_eq!(
             bell.post(path, &[("X-Gitlab-Token", SECRET)], b"{}").expect(404)["error"].is_string(),
             true,
@@ -67,7 +77,14 @@ fn a_route_has_its_place_and_its_profile() {
         let headers: Vec<(&str, &str)> = headers.iter().map(|(name, value)| (name.as_str(), value.as_str())).collect();
         bell.post(path, &headers, b"{}")
     };
-    for path in ["/webhooks/plain", "/p/default/webhooks/plain", "/p/work/webhooks/ops"] {
+    let right = [
+        "/webhooks/plain",
+        "/webhooks/plain/",
+        "/p/default/webhooks/plain",
+        "/p/work/webhooks/ops",
+        "/p/work/webhooks/ops/",
+    ];
+    for path in right {
         post(path).expect(202);
     }
     for path in ["/webhooks/ops", "/p/work/webhooks/plain", "/p/default/webhooks/ops"] {

@@ -16,7 +16,7 @@ pub(crate) use agent::{Agent, SeenRun};
 pub(crate) use doorbell::Doorbell;
 pub(crate) use home::{Home, Output, SECRET};
 pub(crate) use http::{Answer, exchange, read_answer, read_to_end};
-pub(crate) use process::{alive, shell};
+pub(crate) use process::{alive, kill, parent, shell};
 pub(crate) use receiver::{Gate, Receiver, Reply, Seen};
 pub(crate) use ring::{Ring, fresh_id, github_headers, hex_hmac, now_s, standard_headers};
 pub(crate) use waiting::{PATIENCE, until, until_some};

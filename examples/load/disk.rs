@@ -7,7 +7,7 @@ use std::time::Instant;
 use crate::figures::Figures;
 
 /// Times of `fdatasync` after writing 4 KiB over itself, as a write-ahead log does.
-pub fn fdatasync(folder: &Path) -> Figures {
+pub(crate) fn fdatasync(folder: &Path) -> Figures {
     let path = folder.join("probe");
     let mut file = std::fs::File::create(&path).expect("a file to probe the disk with");
     let page = [7; 4096];

@@ -4,15 +4,15 @@ use std::fmt;
 use std::time::Duration;
 
 /// Times in the order of their length.
-pub struct Figures(Vec<Duration>);
+pub(crate) struct Figures(Vec<Duration>);
 
 impl Figures {
-    pub fn new(mut times: Vec<Duration>) -> Figures {
+    pub(crate) fn new(mut times: Vec<Duration>) -> Figures {
         times.sort_unstable();
         Figures(times)
     }
 
-    pub fn quantile(&self, part: f64) -> Duration {
+    pub(crate) fn quantile(&self, part: f64) -> Duration {
         let last = self.0.len().saturating_sub(1);
         #[expect(
             clippy::cast_possible_truncation,

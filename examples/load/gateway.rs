@@ -5,16 +5,16 @@ use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 
-pub const SECRET: &str = "a-secret-for-measuring";
+pub(crate) const SECRET: &str = "a-secret-for-measuring";
 
-pub struct Gateway {
-    pub address: SocketAddr,
-    pub stamps: PathBuf,
+pub(crate) struct Gateway {
+    pub(crate) address: SocketAddr,
+    pub(crate) stamps: PathBuf,
     process: Child,
 }
 
 /// Starts `serve`: route `queue` keeps one run busy for ever so that its events queue, route `wake` stamps the time.
-pub fn start(binary: &Path, folder: &Path) -> Gateway {
+pub(crate) fn start(binary: &Path, folder: &Path) -> Gateway {
     let stamps = folder.join("stamps");
     std::fs::create_dir(&stamps).expect("a folder for stamps");
     let own = std::env::current_exe().expect("our own path");
@@ -48,7 +48,7 @@ pub fn start(binary: &Path, folder: &Path) -> Gateway {
 
 impl Gateway {
     /// Resident memory of the gateway's process, in MB.
-    pub fn resident_mb(&self) -> u64 {
+    pub(crate) fn resident_mb(&self) -> u64 {
         let status = std::fs::read_to_string(format!("/proc/{}/status", self.process.id())).unwrap_or_default();
         let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:"));
         let kib: u64 = line.and_then(|text| text.split_whitespace().next()?.parse().ok()).unwrap_or(0);

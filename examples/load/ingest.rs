@@ -8,7 +8,7 @@ use crate::figures::Figures;
 use crate::gateway::Gateway;
 use crate::requests::{Line, signed};
 
-pub struct Ingest {
+pub(crate) struct Ingest {
     per_second: f64,
     times: Figures,
 }
@@ -20,7 +20,7 @@ impl fmt::Display for Ingest {
 }
 
 /// Sends `requests` over `connections` at once. Panics when an answer is not 202.
-pub fn measure(gateway: &Gateway, connections: usize, requests: usize, body_bytes: usize) -> Ingest {
+pub(crate) fn measure(gateway: &Gateway, connections: usize, requests: usize, body_bytes: usize) -> Ingest {
     let each = requests / connections;
     let start = Arc::new(Barrier::new(connections + 1));
     let threads: Vec<_> = (0..connections)

@@ -6,7 +6,7 @@ use std::net::{SocketAddr, TcpStream};
 use crate::gateway::SECRET;
 
 /// A signed GitHub delivery with an id of its own, as it stands on the wire.
-pub fn signed(route: &str, id: &str, body_bytes: usize) -> Vec<u8> {
+pub(crate) fn signed(route: &str, id: &str, body_bytes: usize) -> Vec<u8> {
     let filler = "x".repeat(body_bytes.saturating_sub(40));
     let body = format!("{{\"id\":\"{id}\",\"filler\":\"{filler}\"}}");
     let signature = verify::sign::github(&verify::Secret::new(SECRET), body.as_bytes());
@@ -19,13 +19,13 @@ pub fn signed(route: &str, id: &str, body_bytes: usize) -> Vec<u8> {
 }
 
 /// A connection that is kept open.
-pub struct Line {
+pub(crate) struct Line {
     write: TcpStream,
     read: BufReader<TcpStream>,
 }
 
 impl Line {
-    pub fn open(address: SocketAddr) -> Line {
+    pub(crate) fn open(address: SocketAddr) -> Line {
         let write = TcpStream::connect(address).expect("a connection");
         write.set_nodelay(true).expect("no delay");
         let read = BufReader::new(write.try_clone().expect("a second handle"));
@@ -33,7 +33,7 @@ impl Line {
     }
 
     /// Sends a request and answers the status of its answer.
-    pub fn ask(&mut self, request: &[u8]) -> u16 {
+    pub(crate) fn ask(&mut self, request: &[u8]) -> u16 {
         self.write.write_all(request).expect("the request is taken");
         let mut line = String::new();
         self.read.read_line(&mut line).expect("a status line");

@@ -9,7 +9,7 @@ use crate::gateway::Gateway;
 use crate::requests::{Line, signed};
 
 /// Serves as the agent: writes down when it was started, in a file named by the prompt.
-pub fn stamp(pattern: &str) {
+pub(crate) fn stamp(pattern: &str) {
     let now = now();
     let mut id = String::new();
     std::io::stdin().read_to_string(&mut id).expect("a prompt");
@@ -20,7 +20,7 @@ pub fn stamp(pattern: &str) {
     println!("stamped");
 }
 
-pub fn measure(gateway: &Gateway, times: usize) -> Figures {
+pub(crate) fn measure(gateway: &Gateway, times: usize) -> Figures {
     let mut line = Line::open(gateway.address);
     let took = (0..times)
         .map(|n| {

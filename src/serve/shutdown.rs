@@ -17,15 +17,11 @@ const DELIVERIES: Duration = Duration::from_secs(5);
 
 /// Stops all stages. Runs that are cut off go back to the queue, what was finished is on record.
 pub(super) async fn in_order(parts: Parts) {
-    let Parts { core, public, admin, scheduler, courier, .. } = parts;
+    let Parts { core, public, admin, mut scheduler, mut courier, mut housekeeping, .. } = parts;
     let grace = core.config().server.shutdown_grace;
-    scheduler.stop.cancel();
-    public.stop(REQUESTS).await;
-    let _ = scheduler.task.await;
+    tokio::join!(public.stop(REQUESTS), scheduler.stop(), housekeeping.stop());
     finish_runs(&core, &scheduler.under_way, grace).await;
-    courier.stop.cancel();
-    let _ = courier.task.await;
-    courier.under_way.close();
+    courier.stop().await;
     if timeout(DELIVERIES, courier.under_way.wait()).await.is_err() {
         tracing::warn!("deliveries were still under way");
     }
@@ -38,7 +34,6 @@ pub(super) async fn in_order(parts: Parts) {
 }
 
 async fn finish_runs(core: &gateway::Core, runs: &TaskTracker, grace: Duration) {
-    runs.close();
     if timeout(grace, runs.wait()).await.is_ok() {
         return;
     }

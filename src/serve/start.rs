@@ -7,6 +7,7 @@ use config::Config;
 use console::{Access, Console};
 use gateway::clock::Clock;
 use gateway::deliver::{self, Courier};
+use gateway::housekeeping::keep_house;
 use gateway::listen::{self, Limits, Serving};
 use gateway::reload::Reloader;
 use gateway::run::{self, Scheduler};
@@ -29,13 +30,31 @@ pub(super) struct Parts {
     pub(super) admin: Serving,
     pub(super) scheduler: Worker,
     pub(super) courier: Worker,
+    pub(super) housekeeping: Worker,
 }
 
 /// A stage with what it has under way.
 pub(super) struct Worker {
-    pub(super) stop: CancellationToken,
-    pub(super) task: JoinHandle<()>,
+    stop: CancellationToken,
+    task: JoinHandle<()>,
     pub(super) under_way: TaskTracker,
+}
+
+impl Worker {
+    fn of<F>(run: impl FnOnce(CancellationToken) -> F, under_way: TaskTracker) -> Worker
+    where
+        F: Future<Output = ()> + Send + 'static,
+    {
+        let stop = CancellationToken::new();
+        Worker { stop: stop.clone(), task: tokio::spawn(run(stop)), under_way }
+    }
+
+    /// Takes nothing up any more; what is under way goes on.
+    pub(super) async fn stop(&mut self) {
+        self.stop.cancel();
+        let _ = (&mut self.task).await;
+        self.under_way.close();
+    }
 }
 
 pub(super) async fn start(options: Options) -> anyhow::Result<Parts> {
@@ -55,6 +74,7 @@ pub(super) async fn start(options: Options) -> anyhow::Result<Parts> {
     let admin_limits = Limits { connections: ADMIN_CONNECTIONS, ..limits };
     let core = Arc::new(Core::new(ledger, boot, options.place.home.clone(), clock, config));
     let (scheduler, courier) = workers(&core).await?;
+    let housekeeping = Worker::of(|stop| keep_house(Arc::clone(&core), stop), TaskTracker::new());
     let admin_url = admin.url();
     home::write_admin_url(&options.place.home, &admin_url)?;
     say_ready(&public.url(), &admin_url);
@@ -64,7 +84,7 @@ pub(super) async fn start(options: Options) -> anyhow::Result<Parts> {
     let reloader = Arc::new(reloader);
     let console = Console::new(Arc::clone(&core), Arc::clone(&reloader), access, admin_url.clone());
     let admin = admin.serve(console.router(), admin_limits)?;
-    Ok(Parts { core, reloader, public, admin, scheduler, courier })
+    Ok(Parts { core, reloader, public, admin, scheduler, courier, housekeeping })
 }
 
 /// The one line that `serve` prints. Both addresses are bound by now, and whoever comes waits for no more than the next
@@ -94,9 +114,7 @@ async fn workers(core: &Arc<Core>) -> anyhow::Result<(Worker, Worker)> {
     let courier =
         Courier::new(Arc::clone(core), sending.clone()).map_err(anyhow::Error::msg).context("cannot deliver")?;
     let scheduler = Scheduler::new(Arc::clone(core), runs.clone());
-    let (stop_runs, stop_sending) = (CancellationToken::new(), CancellationToken::new());
-    let scheduler = Worker { stop: stop_runs.clone(), task: tokio::spawn(scheduler.run(stop_runs)), under_way: runs };
-    let courier =
-        Worker { stop: stop_sending.clone(), task: tokio::spawn(courier.run(stop_sending)), under_way: sending };
+    let scheduler = Worker::of(|stop| scheduler.run(stop), runs);
+    let courier = Worker::of(|stop| courier.run(stop), sending);
     Ok((scheduler, courier))
 }

@@ -3,6 +3,8 @@
 use std::fs;
 use std::process::Command;
 
+use rustix::process::{Pid, Signal, kill_process};
+
 /// A command. The product's rule about who may start processes is not for tests.
 #[expect(clippy::disallowed_methods, reason = "tests start the product")]
 pub(super) fn command(program: &str) -> Command {
@@ -14,6 +16,19 @@ pub(crate) fn alive(pid: u32) -> bool {
     let Ok(stat) = fs::read_to_string(format!("/proc/{pid}/stat")) else { return false };
     // The name stands in parentheses and may itself hold any character; the state comes right after it.
     stat.rsplit_once(')').is_some_and(|(_, rest)| !matches!(rest.trim_start().chars().next(), None | Some('Z' | 'X')))
+}
+
+/// The parent of a process that runs.
+pub(crate) fn parent(pid: u32) -> u32 {
+    let stat = fs::read_to_string(format!("/proc/{pid}/stat")).expect("the process runs");
+    let parent = stat.rsplit_once(')').and_then(|(_, rest)| rest.split_ascii_whitespace().nth(1)?.parse().ok());
+    parent.expect("a parent")
+}
+
+/// SIGKILL to a process.
+pub(crate) fn kill(pid: u32) {
+    let pid = i32::try_from(pid).ok().and_then(Pid::from_raw).expect("a process id");
+    kill_process(pid, Signal::KILL).expect("the process runs");
 }
 
 /// Options of an agent that is one line of shell.

@@ -100,6 +100,7 @@ fn resolve(raw: raw::File, home: &FilePath, environment: &Environment, report: &
         agents: &agent_names,
         default_agent: &default_agent,
         targets: &targets,
+        known_for: store.retention.succeeded.min(store.retention.cancelled),
     };
     let routes = raw.routes.into_iter().filter_map(|(name, raw)| {
         let route = route::resolve(&name, raw, &around, report)?;

@@ -86,6 +86,8 @@ pub(crate) struct Surroundings<'a> {
     pub(crate) agents: &'a BTreeSet<String>,
     pub(crate) default_agent: &'a str,
     pub(crate) targets: &'a Targets,
+    /// How long an event can be known that was answered or ended by hand.
+    pub(crate) known_for: Duration,
 }
 
 /// Checks a route. What is wrong is in the report; `None` when there is something that no route can be made without.
@@ -107,6 +109,10 @@ pub(crate) fn resolve(name: &str, raw: raw::Route, around: &Surroundings<'_>, re
     }
     let timeout = raw.timeout.map(|timeout| above_zero(timeout, &at.key("timeout"), report));
     let max_body = raw.max_body_bytes.map(|size| bytes(size, &at.key("max_body_bytes"), report));
+    if raw.dedupe_window.0 > around.known_for {
+        let message = "longer than store.retention keeps events: a copy that comes after that would run again";
+        report.fault(&at.key("dedupe_window"), message, "shorten it, or keep succeeded and cancelled events longer");
+    }
     if raw.retry_backoff.0 > LONGEST_BACKOFF {
         report.fault(&at.key("retry_backoff"), "longer than 30m, the longest wait there is", "give 30m or less");
     }

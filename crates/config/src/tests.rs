@@ -3,6 +3,7 @@
 mod disk;
 mod fallback;
 mod good;
+mod retention;
 mod routes;
 mod schema;
 mod server;

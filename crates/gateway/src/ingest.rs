@@ -15,6 +15,7 @@ use std::time::Instant;
 
 use axum::Router;
 use axum::body::Body;
+use axum::extract::rejection::PathRejection;
 use axum::extract::{Path, Request, State};
 use axum::response::{IntoResponse as _, Response};
 use axum::routing::{any, get};
@@ -36,13 +37,16 @@ struct Ingest {
     bodies: Semaphore,
 }
 
-/// The public port: `/health`, `/webhooks/{route}` and `/p/{profile}/webhooks/{route}`.
+/// The public port: `/health`, `/webhooks/{route}` and `/p/{profile}/webhooks/{route}`, each of these two with or without a
+/// slash at its end: senders add one, and few follow a redirect with the body.
 pub fn router(core: Arc<Core>) -> Router {
     let ingest = Arc::new(Ingest { core, bodies: Semaphore::new(BODIES_IN_FLIGHT / 1024) });
     Router::new()
         .route("/health", get(health))
         .route("/webhooks/{route}", any(default_profile))
+        .route("/webhooks/{route}/", any(default_profile))
         .route("/p/{profile}/webhooks/{route}", any(named_profile))
+        .route("/p/{profile}/webhooks/{route}/", any(named_profile))
         .fallback(async |request: Request| refuse(request, Answer::NotFound))
         .method_not_allowed_fallback(async |request: Request| refuse(request, Answer::MethodNotAllowed("GET, HEAD")))
         .with_state(ingest)
@@ -58,16 +62,21 @@ fn refuse(request: Request<Body>, answer: Answer) -> Response {
     answer.into_response()
 }
 
-async fn default_profile(State(ingest): State<Arc<Ingest>>, Path(route): Path<String>, request: Request) -> Response {
-    respond(ingest, "default".into(), route, request).await
+/// A path whose escapes are no UTF-8 names nothing.
+type Named<T> = Result<Path<T>, PathRejection>;
+
+async fn default_profile(State(ingest): State<Arc<Ingest>>, path: Named<String>, request: Request) -> Response {
+    match path {
+        Ok(Path(route)) => respond(ingest, "default".into(), route, request).await,
+        Err(_) => refuse(request, Answer::NotFound),
+    }
 }
 
-async fn named_profile(
-    State(ingest): State<Arc<Ingest>>,
-    Path((profile, route)): Path<(String, String)>,
-    request: Request,
-) -> Response {
-    respond(ingest, profile, route, request).await
+async fn named_profile(State(ingest): State<Arc<Ingest>>, path: Named<(String, String)>, request: Request) -> Response {
+    match path {
+        Ok(Path((profile, route))) => respond(ingest, profile, route, request).await,
+        Err(_) => refuse(request, Answer::NotFound),
+    }
 }
 
 async fn respond(ingest: Arc<Ingest>, profile: String, route: String, request: Request) -> Response {

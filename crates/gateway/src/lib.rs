@@ -10,6 +10,7 @@ mod core;
 pub mod deliver;
 pub mod egress;
 mod hex;
+pub mod housekeeping;
 pub mod ingest;
 pub mod listen;
 pub mod process;

@@ -7,6 +7,7 @@ pub mod runs;
 pub mod views;
 
 use async_trait::async_trait;
+use rules::states::EventState;
 
 use crate::{
     Admission, Admitted, Boot, ClaimDeliveries, ClaimRuns, ClaimedDelivery, ClaimedRun, Delivery, DeliveryEnd,
@@ -83,9 +84,9 @@ pub trait Ledger: Send + Sync {
     /// Makes a delivery that ended `exhausted` or `unknown`, or waits for its retry, due now, with its attempts restored. Durable.
     async fn retry_delivery(&self, id: &str, now: Millis) -> Result<(), Error>;
 
-    /// Removes at most `limit` finished events that ended before `before` and have no open delivery, the longest ended first,
+    /// Removes at most `limit` events that ended in `state` before `before` and have no open delivery, the longest ended first,
     /// with all that hangs on them, their keys included, and answers how many went.
-    async fn prune(&self, before: Millis, limit: u32) -> Result<u32, Error>;
+    async fn prune(&self, state: EventState, before: Millis, limit: u32) -> Result<u32, Error>;
 
     /// One event. [`Error::NotFound`] names it.
     async fn event(&self, id: &str) -> Result<Event, Error>;

@@ -14,6 +14,7 @@ mod views;
 use std::sync::{Mutex, PoisonError};
 
 use async_trait::async_trait;
+use rules::states::EventState;
 
 use crate::{
     Admission, Admitted, Boot, ClaimDeliveries, ClaimRuns, ClaimedDelivery, ClaimedRun, Delivery, DeliveryEnd,
@@ -128,8 +129,8 @@ impl Ledger for Model {
         self.step(|data| data.retry_delivery(id, now))
     }
 
-    async fn prune(&self, before: Millis, limit: u32) -> Result<u32, Error> {
-        self.step(|data| Ok(data.prune(before, limit)))
+    async fn prune(&self, state: EventState, before: Millis, limit: u32) -> Result<u32, Error> {
+        self.step(|data| Ok(data.prune(state, before, limit)))
     }
 
     async fn event(&self, id: &str) -> Result<Event, Error> {

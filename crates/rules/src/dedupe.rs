@@ -21,12 +21,6 @@ pub fn key(template: Option<&Template>, scope: &Scope, delivery_id: &str) -> Str
     }
 }
 
-/// The key that `replay_guard` holds beside the first one: the signed bytes, whatever id they came under.
-/// `body_sha256` is in hexadecimal.
-pub fn body_key(body_sha256: &str) -> String {
-    format!("body:{body_sha256}")
-}
-
 /// The event that holds a key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct KnownEvent {
@@ -34,8 +28,6 @@ pub struct KnownEvent {
     pub state: EventState,
     /// When it ended, in Unix milliseconds; `None` while it has not.
     pub finished_at: Option<i64>,
-    /// Whether the sender waits for its delivery (`deliver_only`).
-    pub direct: bool,
 }
 
 /// What another event with the same key is.
@@ -45,21 +37,17 @@ pub enum Verdict {
     Duplicate,
     /// The first one did not do its work, or long ago: admit it, and let it hold the key.
     NewWork,
-    /// The same message is being sent at this moment: the sender shall ask again (409).
-    InFlight,
 }
 
 /// Judges an event that came with the key of `known`. `window` is the route's `dedupe_window`, `now` is in Unix
 /// milliseconds.
 ///
 /// An unfinished event makes a duplicate however old it is. A success does for the window after its end, and so does
-/// a cancelled one: that it was superseded, rejected or stopped was decided. What was exhausted is new work, and so is
-/// a `deliver_only` that failed, since its sender was told so. What was ignored never held a key.
+/// a cancelled one: that it was cancelled or stopped was decided. What was exhausted is new work. What was ignored never
+/// held a key.
 pub fn verdict(known: KnownEvent, window: Duration, now: i64) -> Verdict {
     match known.state {
         EventState::Ignored | EventState::Exhausted => Verdict::NewWork,
-        EventState::Failed if known.direct => Verdict::NewWork,
-        EventState::Held | EventState::Queued | EventState::Running if known.direct => Verdict::InFlight,
         EventState::Held | EventState::Queued | EventState::Running | EventState::Failed => Verdict::Duplicate,
         EventState::Succeeded | EventState::Cancelled => {
             let open_until = known.finished_at.map_or(i64::MAX, |at| after(at, window));
@@ -91,10 +79,10 @@ mod tests {
         key(template.map(Template::parse).as_ref(), &scope, id)
     }
 
-    fn judged(state: EventState, direct: bool, age_ms: i64) -> Verdict {
+    fn judged(state: EventState, age_ms: i64) -> Verdict {
         let now = 1_790_000_000_000;
         let finished_at = state.is_finished().then_some(now - age_ms);
-        verdict(KnownEvent { state, finished_at, direct }, HOUR, now)
+        verdict(KnownEvent { state, finished_at }, HOUR, now)
     }
 
     #[test]
@@ -121,42 +109,32 @@ mod tests {
     fn unfinished_and_done_are_duplicates() {
         let day = 86_400_000;
         for state in [EventState::Held, EventState::Queued, EventState::Running, EventState::Failed] {
-            assert_eq!(judged(state, false, 0), Verdict::Duplicate, "{state}");
+            assert_eq!(judged(state, 0), Verdict::Duplicate, "{state}");
         }
         for state in [EventState::Succeeded, EventState::Cancelled] {
-            assert_eq!(judged(state, false, 3_599_999), Verdict::Duplicate, "{state}");
-            assert_eq!(judged(state, false, 3_600_000), Verdict::NewWork, "{state}");
-            assert_eq!(judged(state, false, -day), Verdict::Duplicate, "{state}: the clock was set back");
+            assert_eq!(judged(state, 3_599_999), Verdict::Duplicate, "{state}");
+            assert_eq!(judged(state, 3_600_000), Verdict::NewWork, "{state}");
+            assert_eq!(judged(state, -day), Verdict::Duplicate, "{state}: the clock was set back");
         }
         for state in [EventState::Exhausted, EventState::Ignored] {
-            assert_eq!(judged(state, false, 0), Verdict::NewWork, "{state}");
+            assert_eq!(judged(state, 0), Verdict::NewWork, "{state}");
         }
-    }
-
-    #[test]
-    fn a_direct_delivery_is_in_flight_or_free() {
-        assert_eq!(judged(EventState::Running, true, 0), Verdict::InFlight);
-        assert_eq!(judged(EventState::Held, true, 0), Verdict::InFlight);
-        assert_eq!(judged(EventState::Failed, true, 0), Verdict::NewWork);
-        assert_eq!(judged(EventState::Exhausted, true, 0), Verdict::NewWork);
-        assert_eq!(judged(EventState::Succeeded, true, 0), Verdict::Duplicate);
     }
 
     proptest! {
         #[test]
         fn there_is_always_a_verdict(
             state in prop::sample::select(EventState::ALL.to_vec()),
-            finished_at: Option<i64>, direct: bool, window in any::<Duration>(), now: i64,
+            finished_at: Option<i64>, window in any::<Duration>(), now: i64,
         ) {
-            let found = verdict(KnownEvent { state, finished_at, direct }, window, now);
-            prop_assert!(direct || found != Verdict::InFlight);
+            let found = verdict(KnownEvent { state, finished_at }, window, now);
             prop_assert!(state != EventState::Ignored || found == Verdict::NewWork);
         }
 
         #[test]
         fn once_new_always_new(age in 0_i64..10_000_000, later in 0_i64..10_000_000) {
-            if judged(EventState::Succeeded, false, age) == Verdict::NewWork {
-                prop_assert_eq!(judged(EventState::Succeeded, false, age + later), Verdict::NewWork);
+            if judged(EventState::Succeeded, age) == Verdict::NewWork {
+                prop_assert_eq!(judged(EventState::Succeeded, age + later), Verdict::NewWork);
             }
         }
 

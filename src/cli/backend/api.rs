@@ -27,7 +27,14 @@ pub(in crate::cli) struct Api {
 impl Api {
     pub(super) fn new(config: &Config, context: &Context) -> anyhow::Result<Api> {
         let (token, token_place) = token(config, context)?;
-        Ok(Api { client: ApiClient::new()?, url: url(&config.admin.listen, context), token, token_place })
+        Ok(Api {
+            client: ApiClient::new()?,
+            url: found_url(context)
+                .filter(|_| config.admin.listen.port == 0)
+                .unwrap_or_else(|| url(&config.admin.listen)),
+            token,
+            token_place,
+        })
     }
 
     /// The admin address.
@@ -171,13 +178,13 @@ impl Backend for Api {
     async fn close(&self) {}
 }
 
-/// Where the gateway of this machine is reached that listens there. One whose port the system chose has said so in a file.
-fn url(listen: &Listen, context: &Context) -> String {
-    if listen.port == 0
-        && let Ok(url) = std::fs::read_to_string(crate::serve::admin_url_file(&context.place.home))
-    {
-        return url;
-    }
+/// What a gateway has said of its admin address, whose port the system chose.
+fn found_url(context: &Context) -> Option<String> {
+    std::fs::read_to_string(crate::serve::admin_url_file(&context.place.home)).ok()
+}
+
+/// Where the gateway of this machine is reached that listens there.
+fn url(listen: &Listen) -> String {
     let scheme = if listen.tls.is_some() { "https" } else { "http" };
     let host = match listen.host.as_deref() {
         None | Some("0.0.0.0") => Some("127.0.0.1".to_owned()),

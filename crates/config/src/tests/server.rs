@@ -108,8 +108,8 @@ fn bad_values_are_told() {
         ),
         ("store: {durability: some}", "store.durability: must be one of `full`, `normal` (config.yaml:1:21)"),
         (
-            "store: {retention: 30d}",
-            "store.retention: unknown key (config.yaml:1:9); known here: url, durability, min_free",
+            "store: {labels: [a]}",
+            "store.labels: unknown key (config.yaml:1:9); known here: url, durability, min_free, retention",
         ),
         ("hooks: {outbound: []}", "hooks.outbound: unknown key (config.yaml:1:9); known here: max_hops"),
         ("a: 1\na: 2", "a: written twice, first at 1:1 (config.yaml:2:1); keep one of the two"),

@@ -16,7 +16,6 @@ use super::send;
 use crate::desk::Desk;
 use crate::problem::Problem;
 
-
 pub(super) async fn list(State(desk): State<Arc<Desk>>, uri: Uri) -> Result<Json<Page<Event>>, Problem> {
     let query = Query::read(&uri, &["route", "state", "delivery_id", "since"])?;
     let query = EventQuery {

@@ -131,6 +131,9 @@ pub(super) async fn record(core: &Core, end: &DeliveryEnd, target: &str) {
         match core.ledger.finish_delivery(end.clone()).await {
             Ok(true) => return core.signals.delivery(target, end.state.as_str(), &end.id, end.error.as_deref()),
             Ok(false) | Err(ledger::Error::Closed) => return,
+            Err(error @ ledger::Error::Conflict(_)) => {
+                return tracing::error!(delivery_id = end.id, %error, "the delivery's result cannot be recorded");
+            }
             Err(error) => core.signals.ledger_failed("record a delivery's result", &error),
         }
         sleep(SHORT_SLEEP).await;

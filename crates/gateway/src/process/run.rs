@@ -7,6 +7,7 @@ use std::process::Stdio;
 use std::time::Duration;
 
 use rustix::fs::{FlockOperation, flock};
+use rustix::process::{Pid, Signal, kill_process_group};
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::process::{Child, ChildStdin, ChildStdout, Command};
 use tokio_util::sync::CancellationToken;
@@ -118,9 +119,11 @@ async fn attend(mut warden: Child, job: Job, stop: &CancellationToken) -> Report
     };
     let mut stdout = Head::new(job.stdout_limit);
     let mut stderr = Tail::new(job.stderr_limit);
+    let mut group = None;
     let limit = job.timeout.saturating_add(GRACE).saturating_add(SLACK);
     // The control pipe must stay open until the end: closing it means that the gateway has gone.
-    let (talk, listen) = (talk(control, &order, &job.stdin, stop), listen(frames, &mut stdout, &mut stderr));
+    let (talk, listen) =
+        (talk(control, &order, &job.stdin, stop), listen(frames, &mut stdout, &mut stderr, &mut group));
     let end = tokio::select! {
         end = tokio::time::timeout(limit, listen) => end.unwrap_or(None),
         never = talk => match never {},
@@ -131,17 +134,17 @@ async fn attend(mut warden: Child, job: Job, stop: &CancellationToken) -> Report
         Some(End::TimedOut) => Exit::TimedOut,
         Some(End::Stopped) => Exit::Stopped,
         Some(End::NotStarted(why)) => Exit::NotStarted(why),
-        None => Exit::NotStarted("the run's warden was lost".into()),
+        None => {
+            let _ = warden.start_kill();
+            // Nobody watches over the program any more, and it must not live on beside its rerun.
+            if let Some(group) = group {
+                let _ = kill_process_group(group, Signal::KILL);
+            }
+            Exit::NotStarted("the run's warden was lost".into())
+        }
     };
-    if end_is_lost(&exit) {
-        let _ = warden.start_kill();
-    }
     let _ = warden.wait().await;
     Report { exit, stdout: stdout.bytes, stdout_cut: stdout.cut, stderr: stderr.into_text() }
-}
-
-fn end_is_lost(exit: &Exit) -> bool {
-    matches!(exit, Exit::NotStarted(why) if why.ends_with("was lost"))
 }
 
 /// Gives the order and the input, then waits for the wish to stop. Never returns: dropping it closes the pipe.
@@ -163,8 +166,8 @@ async fn talk(
     std::future::pending().await
 }
 
-/// Takes frames until the last one; `None` when the warden ended without it.
-async fn listen(mut frames: ChildStdout, stdout: &mut Head, stderr: &mut Tail) -> Option<End> {
+/// Takes frames until the last one; `None` when the warden ended without it. `group` becomes the program's group.
+async fn listen(mut frames: ChildStdout, stdout: &mut Head, stderr: &mut Tail, group: &mut Option<Pid>) -> Option<End> {
     let mut body = Vec::new();
     loop {
         let mut head = [0; 5];
@@ -177,6 +180,7 @@ async fn listen(mut frames: ChildStdout, stdout: &mut Head, stderr: &mut Tail) -
         body.resize(usize::try_from(length).ok()?, 0);
         frames.read_exact(&mut body).await.ok()?;
         match tag {
+            wire::STARTED => *group = body.as_slice().try_into().ok().map(i32::from_be_bytes).and_then(Pid::from_raw),
             wire::STDOUT => stdout.push(&body),
             wire::STDERR => stderr.push(&body),
             wire::END => return serde_json::from_slice(&body).ok(),

@@ -72,7 +72,7 @@ fn start(order: &Order) -> std::io::Result<Child> {
 }
 
 fn attend(mut child: Child, order: &Order, stdin: Vec<u8>, control: std::io::Stdin, out: &Arc<Mutex<Stdout>>) -> End {
-    say(out, STARTED, &[]);
+    say(out, STARTED, &child.id().to_be_bytes());
     let deadline = Instant::now() + Duration::from_millis(order.timeout_ms);
     let grace = Duration::from_millis(order.grace_ms);
     let (happened, happenings) = channel();

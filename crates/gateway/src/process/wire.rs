@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 /// Control byte: end the program and all that it started.
 pub(super) const STOP: u8 = b'T';
 
-/// Frame: the program has started; empty.
+/// Frame: the program has started; its process id, which is its group's too, in 4 bytes, big-endian.
 pub(super) const STARTED: u8 = b'S';
 /// Frame: bytes of its standard output.
 pub(super) const STDOUT: u8 = b'O';

@@ -136,6 +136,10 @@ pub(super) async fn record(core: &Core, finish: &FinishRun) -> Finished {
         match core.ledger.finish_run(finish.clone()).await {
             Ok(finished) => return finished,
             Err(ledger::Error::Closed) => return Finished::Fenced,
+            Err(error @ ledger::Error::Conflict(_)) => {
+                tracing::error!(run_id = finish.run_id, %error, "the run's result cannot be recorded");
+                return Finished::Fenced;
+            }
             Err(error) => core.signals.ledger_failed("record a run's result", &error),
         }
         sleep(OFFER_AGAIN).await;

@@ -56,8 +56,5 @@ async fn end(core: &Core, orphan: OrphanRun) {
     if flight::record(core, &finish).await == Finished::Written {
         tracing::info!(run_id = orphan.run_id, event_id = orphan.event_id, next = %finish.next.state, "recovered");
     }
-    // The event's route may have gone while the gateway was down.
-    if let Err(error) = core.reconcile_routes().await {
-        core.signals.ledger_failed("hold events of routes that have gone", &error);
-    }
+    core.runs_bell.notify_one();
 }

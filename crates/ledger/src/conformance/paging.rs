@@ -19,7 +19,7 @@ pub(super) async fn pages_are_stable_while_events_come(on: Subject) {
     assert_eq!(ids(first.items), ["ev_5", "ev_4"]);
     on.put(event("ev_6", "r")).await;
     on.cancel_event("ev_4", "no", T0).await.unwrap();
-    assert_eq!(on.prune(T0 + 1, 9).await.unwrap(), 1, "the row of the cursor goes");
+    assert_eq!(on.prune(EventState::Cancelled, T0 + 1, 9).await.unwrap(), 1, "the row of the cursor goes");
     let second = on.events(EventQuery { cursor: first.next, ..query.clone() }).await.unwrap();
     assert_eq!(ids(second.items), ["ev_3", "ev_2"]);
     let third = on.events(EventQuery { cursor: second.next, ..query.clone() }).await.unwrap();

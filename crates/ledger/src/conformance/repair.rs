@@ -97,11 +97,15 @@ pub(super) async fn pruning_takes_the_longest_ended_first(on: Subject) {
     ended_at(&on, "ev_5", T0 + 4).await;
     on.put(event("ev_6", "r")).await;
     let run_id = on.event("ev_2").await.unwrap().runs.remove(0);
-    assert_eq!(on.prune(T0 + 4, 0).await.unwrap(), 0);
-    assert_eq!(on.prune(T0 + 4, 2).await.unwrap(), 2);
-    assert_eq!(on.all_events().await, ["ev_6", "ev_5", "ev_3", "ev_1"]);
-    assert_eq!(on.prune(T0 + 4, 9).await.unwrap(), 2);
-    assert_eq!(on.prune(T0 + 4, 9).await.unwrap(), 0);
+    let prune = async |state, limit| on.prune(state, T0 + 4, limit).await.unwrap();
+    assert_eq!(prune(EventState::Succeeded, 0).await, 0);
+    assert_eq!(prune(EventState::Succeeded, 1).await, 1);
+    assert_eq!(on.all_events().await, ["ev_6", "ev_5", "ev_4", "ev_3", "ev_1"]);
+    assert_eq!(prune(EventState::Succeeded, 9).await, 1);
+    assert_eq!(prune(EventState::Exhausted, 9).await, 0);
+    assert_eq!(on.all_events().await, ["ev_6", "ev_5", "ev_4", "ev_3"], "other states stay");
+    assert_eq!(prune(EventState::Cancelled, 9).await + prune(EventState::Ignored, 9).await, 2);
+    assert_eq!(prune(EventState::Queued, 9).await, 0);
     assert_eq!(on.all_events().await, ["ev_6", "ev_5"], "what has not ended, or not long ago, stays");
     assert!(on.run(&run_id).await.is_err() && on.request("ev_2").await.is_err());
     let status = on.status().await.unwrap();
@@ -109,14 +113,15 @@ pub(super) async fn pruning_takes_the_longest_ended_first(on: Subject) {
     // A retried event has not ended any more.
     on.cancel_event("ev_6", "no", T0).await.unwrap();
     on.retry_event("ev_6").await.unwrap();
-    assert_eq!(on.prune(T0 + 9, 9).await.unwrap(), 1);
+    assert_eq!(on.prune(EventState::Cancelled, T0 + 9, 9).await.unwrap(), 0);
+    assert_eq!(on.prune(EventState::Succeeded, T0 + 9, 9).await.unwrap(), 1);
     assert_eq!(on.all_events().await, ["ev_6"]);
 }
 
 pub(super) async fn pruning_spares_what_is_still_to_be_sent(on: Subject) {
     use rules::states::DeliveryState::{Delivered, Exhausted, Failed, Unknown};
     on.answer("ev_1", "x", vec![message("dlv_1"), message("dlv_2")]).await;
-    let prune = async || on.prune(T0 + 1, 9).await.unwrap();
+    let prune = async || on.prune(EventState::Succeeded, T0 + 1, 9).await.unwrap();
     assert_eq!(prune().await, 0, "pending");
     let taken = on.take(T0, 9).await;
     assert_eq!(prune().await, 0, "on their way");
@@ -140,10 +145,10 @@ pub(super) async fn pruning_lets_go_of_keys_but_not_of_newer_ones(on: Subject) {
         on.end(&run, T0, exhausted()).await;
     }
     assert_eq!(on.admit(keyed(event("ev_3", "r"), "k")).await.unwrap(), stored(EventState::Queued));
-    assert_eq!(on.prune(T0 + 1, 9).await.unwrap(), 2);
+    assert_eq!(on.prune(EventState::Exhausted, T0 + 1, 9).await.unwrap(), 2);
     assert_eq!(on.admit(keyed(event("ev_4", "r"), "k")).await.unwrap(), duplicate("ev_3"), "the newer one's");
     assert_eq!(on.admit(keyed(event("ev_5", "r"), "l")).await.unwrap(), stored(EventState::Queued), "free");
     let run = on.claim(T0, 1).await.remove(0);
     on.end(&run, T0, interrupted()).await;
-    assert_eq!(on.prune(T0 + 1, 9).await.unwrap(), 0);
+    assert_eq!(on.prune(EventState::Exhausted, T0 + 1, 9).await.unwrap(), 0);
 }

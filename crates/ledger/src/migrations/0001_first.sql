@@ -27,7 +27,7 @@ CREATE INDEX events_due ON events (due_at) WHERE due_at IS NOT NULL;
 CREATE INDEX events_line ON events (route, line, seq)
     WHERE line IS NOT NULL AND state IN ('held', 'queued', 'running', 'failed');
 CREATE INDEX events_line_ready ON events (route, line) WHERE line IS NOT NULL AND ready = 1;
-CREATE INDEX events_finished ON events (finished_at, seq) WHERE finished_at IS NOT NULL;
+CREATE INDEX events_finished ON events (state, finished_at, seq) WHERE finished_at IS NOT NULL;
 CREATE INDEX events_by_route ON events (route, state, seq);
 CREATE INDEX events_by_state ON events (state, seq);
 CREATE INDEX events_by_delivery_id ON events (delivery_id, seq);

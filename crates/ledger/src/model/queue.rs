@@ -25,7 +25,7 @@ impl Data {
             && let Some(known) = self.keys.get(place)
         {
             let known = &self.event(known)?.shown;
-            let before = KnownEvent { state: known.state, finished_at: known.finished_at, direct: false };
+            let before = KnownEvent { state: known.state, finished_at: known.finished_at };
             if dedupe::verdict(before, key.window, event.received_at) != Verdict::NewWork {
                 return Ok(Admitted::Duplicate { event_id: known.id.clone() });
             }

@@ -57,10 +57,11 @@ impl Data {
         Ok(())
     }
 
-    pub(super) fn prune(&mut self, before: Millis, limit: u32) -> u32 {
+    pub(super) fn prune(&mut self, state: EventState, before: Millis, limit: u32) -> u32 {
         let mut old: Vec<_> = self
             .events
             .iter()
+            .filter(|e| e.shown.state == state)
             .filter(|e| !self.deliveries.iter().any(|d| d.shown.event_id == e.shown.id && !d.shown.state.is_finished()))
             .filter_map(|e| e.shown.finished_at.filter(|at| *at < before).map(|at| (at, e.seq, e.shown.id.clone())))
             .collect();

@@ -80,7 +80,7 @@ fn duplicate_of(
         })
         .map_err(failed)?;
     let Some((id, state, finished_at)) = known else { return Ok(None) };
-    let known = KnownEvent { state: super::views::parse(&state)?, finished_at, direct: false };
+    let known = KnownEvent { state: super::views::parse(&state)?, finished_at };
     // In flight is what only a sender that waits for its delivery may be told; no event has one.
     Ok((dedupe::verdict(known, window, now) != dedupe::Verdict::NewWork).then_some(id))
 }

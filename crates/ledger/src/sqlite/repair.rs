@@ -87,20 +87,24 @@ pub(super) fn retry_delivery(connection: &Connection, id: &str, now: Millis) -> 
         .map_err(failed)
 }
 
-/// Finished events, the longest ended first, without those whose deliveries are still to be sent.
+/// Events that ended in a state, the longest ended first, without those whose deliveries are still to be sent.
 pub(super) const OLD: &str = "SELECT seq FROM events e INDEXED BY events_finished
-     WHERE finished_at IS NOT NULL AND finished_at < ?1 AND NOT EXISTS (
+     WHERE state = ?1 AND finished_at IS NOT NULL AND finished_at < ?2 AND NOT EXISTS (
          SELECT 1 FROM deliveries d INDEXED BY deliveries_by_event
          WHERE d.event_seq = e.seq AND d.state IN ('pending', 'sending', 'failed'))
-     ORDER BY finished_at, seq LIMIT ?2";
+     ORDER BY finished_at, seq LIMIT ?3";
 
-pub(super) fn prune(connection: &Connection, before: Millis, limit: u32) -> Result<u32, Error> {
+pub(super) fn prune(connection: &Connection, state: EventState, before: Millis, limit: u32) -> Result<u32, Error> {
     let old: Vec<i64> = connection
         .prepare_cached(OLD)
-        .and_then(|mut s| s.query_map(params![before, limit], |row| row.get(0))?.collect())
+        .and_then(|mut s| s.query_map(params![state.as_str(), before, limit], |row| row.get(0))?.collect())
         .map_err(failed)?;
     for seq in &old {
         remove(connection, *seq)?;
+    }
+    if !old.is_empty() {
+        // Pages that have become free go back to the disk, a few at a time: all at once would hold admissions up.
+        connection.execute_batch("PRAGMA incremental_vacuum(1024)").map_err(failed)?;
     }
     Ok(u32::try_from(old.len()).unwrap_or(u32::MAX))
 }

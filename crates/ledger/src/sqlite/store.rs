@@ -6,6 +6,7 @@ use std::thread::JoinHandle;
 use std::time::Duration;
 
 use async_trait::async_trait;
+use rules::states::EventState;
 
 use super::admit::Packed;
 use super::finish::Texts;
@@ -213,8 +214,8 @@ impl Ledger for Store {
         self.writer.write(Flush::Durable, SMALL, move |c| repair::retry_delivery(c, &id, now)).await
     }
 
-    async fn prune(&self, before: Millis, limit: u32) -> Result<u32, Error> {
-        self.writer.write(Flush::Relaxed, SMALL, move |c| repair::prune(c, before, limit)).await
+    async fn prune(&self, state: EventState, before: Millis, limit: u32) -> Result<u32, Error> {
+        self.writer.write(Flush::Relaxed, SMALL, move |c| repair::prune(c, state, before, limit)).await
     }
 
     async fn event(&self, id: &str) -> Result<Event, Error> {

@@ -95,7 +95,7 @@ impl Player {
             Step::RetryDelivery { delivery } => {
                 both!(self, retry_delivery(&pick("dlv_", delivery, self.deliveries), now))
             }
-            Step::Prune { age, limit } => both!(self, prune(now - seconds(age), limit.into())),
+            Step::Prune { state, age, limit } => both!(self, prune(state, now - seconds(age), limit.into())),
             Step::Wait { seconds: wait } => {
                 self.now += seconds(wait);
                 Ok(())

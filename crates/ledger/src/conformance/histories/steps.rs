@@ -2,6 +2,7 @@
 
 use proptest::collection::vec;
 use proptest::prelude::*;
+use proptest::sample::select;
 use rules::states::{DeliveryState, EventState};
 
 /// Routes `r0` to `r2`.
@@ -71,6 +72,7 @@ pub(super) enum Step {
         delivery: u8,
     },
     Prune {
+        state: EventState,
         age: u16,
         limit: u8,
     },
@@ -192,7 +194,7 @@ fn step() -> impl Strategy<Value = Step> {
         4 => any::<u8>().prop_map(|event| Step::Cancel { event }),
         6 => any::<u8>().prop_map(|event| Step::Retry { event }),
         2 => any::<u8>().prop_map(|delivery| Step::RetryDelivery { delivery }),
-        1 => (0..200_u16, 0..5_u8).prop_map(|(age, limit)| Step::Prune { age, limit }),
+        1 => (select(EventState::ALL), 0..200_u16, 0..5_u8).prop_map(|(state, age, limit)| Step::Prune { state, age, limit }),
         6 => (0..60_u16).prop_map(|seconds| Step::Wait { seconds }),
         2 => Just(Step::NextLife),
         1 => Just(Step::Reopen),

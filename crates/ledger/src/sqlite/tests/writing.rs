@@ -153,7 +153,7 @@ async fn a_disk_that_is_nearly_full_takes_no_events_but_ends_runs() {
     };
     assert_eq!(store.finish_run(finish).await.unwrap(), Finished::Written);
     assert_eq!(store.run("run_1").await.unwrap().answer.as_deref(), Some("paid for"));
-    assert_eq!(store.prune(T0 + 1, 9).await.unwrap(), 1);
+    assert_eq!(store.prune(EventState::Succeeded, T0 + 1, 9).await.unwrap(), 1);
     store.close().await;
 }
 

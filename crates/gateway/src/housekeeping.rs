@@ -1,0 +1,53 @@
+//! Letting go of what has been kept long enough.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use rules::states::EventState;
+use tokio::time::sleep;
+use tokio_util::sync::CancellationToken;
+
+use crate::Core;
+
+/// How often old events are looked for.
+const EVERY: Duration = Duration::from_mins(10);
+/// Events that one step removes: short enough to let admissions in between.
+const AT_ONCE: u32 = 200;
+
+/// Removes finished events that are older than `store.retention`, now and then, until `shutdown`.
+pub async fn keep_house(core: Arc<Core>, shutdown: CancellationToken) {
+    loop {
+        if let Err(error) = prune_all(&core, &shutdown).await {
+            tracing::warn!(%error, "old events were not removed; trying again later");
+        }
+        tokio::select! {
+            () = shutdown.cancelled() => return,
+            () = sleep(EVERY) => {}
+        }
+    }
+}
+
+async fn prune_all(core: &Core, shutdown: &CancellationToken) -> Result<(), ledger::Error> {
+    let kept = core.config().store.retention;
+    for (state, kept) in [
+        (EventState::Succeeded, kept.succeeded),
+        (EventState::Exhausted, kept.exhausted),
+        (EventState::Cancelled, kept.cancelled),
+        (EventState::Ignored, kept.ignored),
+    ] {
+        let age = i64::try_from(kept.as_millis()).unwrap_or(i64::MAX);
+        let before = core.clock.now().saturating_sub(age);
+        let mut gone = 0;
+        while !shutdown.is_cancelled() {
+            let removed = core.ledger.prune(state, before, AT_ONCE).await?;
+            gone += removed;
+            if removed < AT_ONCE {
+                break;
+            }
+        }
+        if gone > 0 {
+            tracing::info!(%state, gone, "old events removed");
+        }
+    }
+    Ok(())
+}
