@@ -310,11 +310,9 @@ fn a_recorded_request_is_judged_and_explained() {
     home.write();
     let body = r#"{"a":1}"#;
     let record = |secret: &str| {
-        let mut text = format!("POST /webhooks/r HTTP/1.1\r\nHost: x\r\nContent-Length: {}\r\n", body.len());
-        for (name, value) in github_headers(secret, "push", "d-1", body.as_bytes()) {
-            text.push_str(&format!("{name}: {value}\r\n"));
-        }
-        std::fs::write(home.join("request.http"), format!("{text}\r\n{body}")).unwrap();
+        let headers = github_headers(secret, "push", "d-1", body.as_bytes());
+        let bytes = http_request("POST", "/webhooks/r", &headers, body.as_bytes());
+        std::fs::write(home.join("request.http"), bytes).unwrap();
         home.cli(&["verify", "--source", "github", "--secret", SECRET, "--file", "request.http"])
     };
     assert_eq!(record(SECRET).status, 0);

@@ -71,6 +71,8 @@ fn no_agent_outlives_its_gateway_and_none_runs_beside_its_rerun() {
     let mut bell = house(&agent).start();
     let event = bell.send("r", &json!({"n": 1}));
     let first = agent.wait_runs(1).remove(0);
+    // The later ones are polite, which is quicker.
+    agent.forget("ignore_term");
     bell.kill9_and_restart();
     assert_eq!(bell.event(&event)["state"], "running", "until nothing of it is left");
     // They refuse SIGTERM, so the rerun comes after SIGKILL.

@@ -252,12 +252,9 @@ fn a_sender_may_hang_up_after_its_last_byte() {
     let mut ids = Vec::new();
     for number in 0..10 {
         let (id, body) = (fresh_id(), format!("{{\"n\": {number}}}"));
-        let mut head = format!("POST /webhooks/r HTTP/1.1\r\nHost: x\r\nContent-Length: {}\r\n", body.len());
-        for (name, value) in github_headers(SECRET, "push", &id, body.as_bytes()) {
-            head.push_str(&format!("{name}: {value}\r\n"));
-        }
+        let headers = github_headers(SECRET, "push", &id, body.as_bytes());
         let mut stream = bell.connect();
-        stream.write_all(format!("{head}\r\n{body}").as_bytes()).unwrap();
+        stream.write_all(&http_request("POST", "/webhooks/r", &headers, body.as_bytes())).unwrap();
         drop(stream);
         ids.push(id);
     }

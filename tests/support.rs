@@ -1,6 +1,7 @@
 //! What the stories share: a real gateway in a home of its own, an agent that is a shell script, receivers, and a plain
 //! HTTP client. Nothing here waits for a time to pass; it waits for something to be so, with a deadline.
 #![allow(dead_code, unused_imports, reason = "each story takes what it needs")]
+#![allow(clippy::needless_pass_by_value, reason = "stories write JSON where it is used")]
 
 mod agent;
 mod doorbell;
@@ -15,7 +16,7 @@ mod waiting;
 pub(crate) use agent::{Agent, SeenRun};
 pub(crate) use doorbell::Doorbell;
 pub(crate) use home::{Home, Output, SECRET};
-pub(crate) use http::{Answer, exchange, read_answer, read_to_end};
+pub(crate) use http::{Answer, exchange, read_answer, read_to_end, request as http_request};
 pub(crate) use process::{alive, kill, parent, shell};
 pub(crate) use receiver::{Gate, Receiver, Reply, Seen};
 pub(crate) use ring::{Ring, fresh_id, github_headers, hex_hmac, now_s, standard_headers};

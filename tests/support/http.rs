@@ -49,17 +49,15 @@ impl Answer {
 
 /// A request's bytes; `Content-Length` is added unless the headers say where the body ends.
 pub(crate) fn request(method: &str, path: &str, headers: &[(String, String)], body: &[u8]) -> Vec<u8> {
-    let mut text = format!("{method} {path} HTTP/1.1\r\nHost: 127.0.0.1\r\nConnection: close\r\n");
-    for (name, value) in headers {
-        text.push_str(&format!("{name}: {value}\r\n"));
-    }
+    let mut lines =
+        vec![format!("{method} {path} HTTP/1.1"), "Host: 127.0.0.1".to_owned(), "Connection: close".to_owned()];
+    lines.extend(headers.iter().map(|(name, value)| format!("{name}: {value}")));
     let framed =
         |name: &str| name.eq_ignore_ascii_case("content-length") || name.eq_ignore_ascii_case("transfer-encoding");
     if !headers.iter().any(|(name, _)| framed(name)) && (!body.is_empty() || method == "POST") {
-        text.push_str(&format!("Content-Length: {}\r\n", body.len()));
+        lines.push(format!("Content-Length: {}", body.len()));
     }
-    text.push_str("\r\n");
-    [text.as_bytes(), body].concat()
+    [lines.join("\r\n").as_bytes(), b"\r\n\r\n", body].concat()
 }
 
 /// A connection that gives up after [`PATIENCE`].

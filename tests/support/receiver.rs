@@ -147,13 +147,9 @@ impl Inner {
                     (200, Vec::new(), "{}")
                 }
             };
-            let mut text = format!("HTTP/1.1 {status} As told\r\nContent-Length: {}\r\n", body.len());
-            for (name, value) in headers {
-                text.push_str(&format!("{name}: {value}\r\n"));
-            }
-            text.push_str("\r\n");
-            text.push_str(body);
-            (&mut &*stream).write_all(text.as_bytes())?;
+            let mut lines = vec![format!("HTTP/1.1 {status} As told"), format!("Content-Length: {}", body.len())];
+            lines.extend(headers.iter().map(|(name, value)| format!("{name}: {value}")));
+            (&mut &*stream).write_all(format!("{}\r\n\r\n{body}", lines.join("\r\n")).as_bytes())?;
         }
         Ok(())
     }
