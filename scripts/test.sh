@@ -13,5 +13,7 @@ echo "== format" && cargo fmt --all --check
 echo "== house rules" && scripts/house-rules.sh
 echo "== licences and bans" && cargo deny --log-level error check bans licenses sources
 echo "== lints" && cargo clippy --workspace --all-targets --quiet -- -D warnings
-echo "== docs of code" && cargo test --workspace --doc --quiet
+echo "== docs of code"
+RUSTDOCFLAGS="-D warnings" cargo doc --workspace --no-deps --document-private-items --quiet
+cargo test --workspace --doc --quiet
 echo "== tests" && cargo nextest run --workspace --profile "${NEXTEST_PROFILE:-default}" "$@"

@@ -11,7 +11,7 @@ use ledger::sqlite;
 /// How long the owner of the ledger may take to let go of it: a command, or a gateway that is stopping.
 const PATIENCE: Duration = Duration::from_secs(3);
 
-/// Opens the ledger. The error is a [`sqlite::OpenError`] when it cannot be had.
+/// Opens the ledger. The error is a [`ledger::sqlite::OpenError`] when it cannot be had.
 pub(crate) async fn open(home: &Path, config: &Config) -> anyhow::Result<Arc<dyn Ledger>> {
     let options = sqlite::Options {
         home: home.to_owned(),

@@ -1,7 +1,7 @@
 //! Taking requests: from the socket to the ledger.
 //!
 //! The order of the steps is the product's promise: nothing but counters is written before the signature has passed, and
-//! nothing is acknowledged before the event is on disk. [`pipeline`] is that order; the other files are its steps.
+//! nothing is acknowledged before the event is on disk. `pipeline.rs` is that order; the other files are its steps.
 
 mod answer;
 mod body;

@@ -1,6 +1,6 @@
 //! Waking agents: one run at a time for each event, until one success is on record.
 //!
-//! The [`Scheduler`] takes what may run from the ledger and gives each run a task ([`flight`]); [`recovery`] deals with the
+//! The [`Scheduler`] takes what may run from the ledger and gives each run a task (`flight.rs`); `recovery.rs` deals with the
 //! runs of an earlier life.
 
 mod flight;

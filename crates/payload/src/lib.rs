@@ -1,6 +1,6 @@
 //! What did they send? Bytes, a content type and a content encoding become one [`serde_json::Value`].
 //!
-//! Two steps, kept apart because a signature covers the bytes as received: [`inflate`] undoes `Content-Encoding`
+//! Two steps, kept apart because a signature covers the bytes as received: [`inflate()`] undoes `Content-Encoding`
 //! within a limit, [`parse`] reads the result by its `Content-Type`. [`parse_json`] reads JSON whatever its label.
 //!
 //! The input is hostile. Nothing here panics, recursion is bounded by [`MAX_DEPTH`], the time is linear in the length

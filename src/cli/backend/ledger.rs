@@ -23,7 +23,7 @@ pub(super) struct Ledger {
 }
 
 impl Ledger {
-    /// Takes the ledger. The error is a [`sqlite::OpenError`] when it cannot be had.
+    /// Takes the ledger. The error is a `ledger::sqlite::OpenError` when it cannot be had.
     pub(super) async fn open(context: &Context, config: Config) -> anyhow::Result<Ledger> {
         crate::serve::prepare_home(&context.place.home)?;
         let store = crate::store::open(&context.place.home, &config).await?;

@@ -30,7 +30,7 @@ const DRAIN: Duration = Duration::from_secs(1);
 /// How often the processes left behind are looked for while they end.
 const LOOK: Duration = Duration::from_millis(5);
 
-/// Serves as a warden: standard input and output speak [`wire`]; ends when the program and all that it started have ended.
+/// Serves as a warden: standard input and output speak the words of `wire.rs`; ends when the program and all that it started have ended.
 pub fn main() -> ExitCode {
     // Without this, what the program leaves behind would go to init, out of our reach.
     let _ = set_child_subreaper(Some(getpid()));
