@@ -37,7 +37,7 @@ struct World {
 fn twenty_kills_lose_nothing_and_double_nothing() {
     let rounds: u32 = setting("DOORBELL_ROUNDS").unwrap_or(20);
     let seed: u64 = setting("DOORBELL_SEED").unwrap_or_else(|| u64::from(std::process::id()) ^ now_s().cast_unsigned());
-    println!("DOORBELL_SEED={seed} DOORBELL_ROUNDS={rounds}");
+    eprintln!("DOORBELL_SEED={seed} DOORBELL_ROUNDS={rounds}");
     let mut chance = Chance(seed | 1);
     let agent = json!({"preset": "command", "command": ["sh", "-c", AGENT, "agent", "agents.log"], "hint": false, "max_concurrent": 8});
     let mut home =
@@ -215,7 +215,7 @@ fn judge(bell: &Doorbell, acknowledged: &BTreeMap<String, String>) {
     }
     let interrupted = runs.iter().filter(|run| run["state"] == "interrupted").count();
     assert_eq!(runs.len(), events.len() + interrupted, "a run is a success or was interrupted");
-    println!(
+    eprintln!(
         "{} events acknowledged, {} in all; {} runs, {interrupted} of them interrupted; {} answers, {unknown} of unknown outcome",
         acknowledged.len(),
         events.len(),

@@ -55,11 +55,8 @@ fn every_refusal_is_json() {
         "/p/%ff/webhooks/r",
         "/webhooks/r//",
     ] {
-        assert_eq!(
-            bell.post(path, &[("X-Gitlab-Token", SECRET)], b"{}").expect(404)["error"].is_string(),
-            true,
-            "{path}"
-        );
+        let answer = bell.post(path, &[("X-Gitlab-Token", SECRET)], b"{}").expect(404);
+        assert!(answer["error"].is_string(), "{path}: {answer}");
     }
     assert_eq!(bell.list("/events"), Vec::<Value>::new());
 }
@@ -266,6 +263,24 @@ fn a_sender_may_hang_up_after_its_last_byte() {
     let mut prompts: Vec<u32> = agent.prompts().iter().map(|prompt| prompt.parse().unwrap()).collect();
     prompts.sort_unstable();
     assert_eq!(prompts, (0..10).collect::<Vec<_>>());
+}
+
+#[test]
+fn a_request_counts_although_its_sender_has_gone_before_it_was_looked_at() {
+    // The only place is taken, so that the others are there with their last byte and their end before they are read.
+    let bell = house(json!({"max_connections": 1}));
+    let keeper = bell.connect();
+    (&keeper).write_all(&request("Content-Length: 2\r\n", "{}")).unwrap();
+    assert_eq!(read_answer(&keeper, false).unwrap().status, 202);
+    for _ in 0..5 {
+        bell.connect().write_all(&request("Content-Length: 2\r\n", "{}")).unwrap();
+    }
+    let half_closed = bell.connect();
+    (&half_closed).write_all(&request("Content-Length: 2\r\n", "{}")).unwrap();
+    half_closed.shutdown(Shutdown::Write).unwrap();
+    drop(keeper);
+    assert_eq!(read_answer(&half_closed, false).unwrap().status, 202, "who only stopped sending gets its answer");
+    until("all are on record", || bell.list("/events").len() == 7);
 }
 
 #[test]

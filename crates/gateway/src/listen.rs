@@ -108,7 +108,8 @@ impl Bound {
         let handle = Handle::new();
         let gate = Gate::new(limits.connections, limits.header_timeout);
         let mut server = axum_server::from_tcp(self.listener)?.handle(handle.clone()).http1_only();
-        server.http_builder().http1().header_read_timeout(limits.header_timeout);
+        // Who stops sending right behind a request has sent it: without this hyper drops what it has not begun.
+        server.http_builder().http1().header_read_timeout(limits.header_timeout).half_close(true);
         let service = router.into_make_service();
         let task = match &self.tls {
             None => tokio::spawn(server.acceptor(gate).serve(service)),
