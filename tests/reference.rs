@@ -41,6 +41,7 @@ fn states_page() {
 
 #[test]
 fn configuration_schema() {
+    #[expect(clippy::disallowed_methods, reason = "the binary under test")]
     let output = Command::new(env!("CARGO_BIN_EXE_doorbell")).arg("schema").output().expect("doorbell runs");
     assert!(output.status.success(), "{output:?}");
     matches_page("reference/config.schema.json", &String::from_utf8(output.stdout).expect("UTF-8"));

@@ -7,6 +7,8 @@
 //! Requests are signed before the clock starts. Every figure stands beside what the disk can do, measured before and after:
 //! the time of one `fdatasync` is the floor of a durable answer.
 
+#![expect(clippy::print_stdout, reason = "figures are what it is for")]
+
 mod disk;
 mod figures;
 mod gateway;

@@ -66,8 +66,8 @@ fn write_private(path: &Path, text: &str) -> anyhow::Result<()> {
 /// The routes of the configuration, indented for reading.
 pub(super) fn shown_config(home: &Path) -> anyhow::Result<String> {
     let text = fs::read_to_string(home.join("config.yaml")).context("cannot read the configuration")?;
-    let routes = text.lines().skip_while(|line| !line.starts_with("routes:"));
-    Ok(routes.map(|line| format!("   {line}\n")).collect())
+    let routes: Vec<&str> = text.lines().skip_while(|line| !line.starts_with("routes:")).collect();
+    Ok(format!("   {}\n", routes.join("\n   ")))
 }
 
 /// A webhook body as GitHub sends it, shortened.

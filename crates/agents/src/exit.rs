@@ -18,6 +18,8 @@ pub enum Exit {
     Signal(i32),
     /// It was ended because it ran for this long.
     TimedOut(Duration),
+    /// Who watched over it was killed, and with it the knowledge of how it ended.
+    Lost,
     /// It never began.
     NotStarted {
         /// The program as it was called.
@@ -54,6 +56,9 @@ pub fn judge_exit(exit: &Exit, read: impl FnOnce() -> Result<Answer, OutputError
             None => format!("ended by signal {signal}"),
         }),
         Exit::TimedOut(after) => RunVerdict::Failed(format!("timed out after {}", Span(*after))),
+        Exit::Lost => {
+            RunVerdict::Failed("the process that watched over the run was killed, and the run with it".into())
+        }
         Exit::NotStarted { program, why } => RunVerdict::Failed(format!("could not start `{program}`: {why}")),
     }
 }

@@ -19,17 +19,21 @@ const DELIVERY_HEADERS: [&str; 6] =
 
 /// A delivery id longer than this is shortened: it becomes part of keys, file names and environment variables.
 const LONGEST_ID: usize = 255;
+/// An event type longer than this is cut: it is a name, and becomes an environment variable of runs.
+const LONGEST_TYPE: usize = 255;
 /// How much of a long id stays readable.
 const KEPT_OF_LONG_ID: usize = 200;
 
-/// The type of the event: `push`, `charge.refunded`, … or `unknown`.
+/// The type of the event: `push`, `charge.refunded`, … or `unknown`; at most 255 bytes of it.
 ///
 /// GitLab's header gives the short form, see [`gitlab_short_name`].
 pub fn event_type(source: &Source, headers: &[(String, String)], payload: &Value) -> String {
     let own = || source.event.iter().find_map(|place| event_at(place, headers, payload));
     let shared = || EVENT_HEADERS.iter().find_map(|name| event_header(name, headers));
     let named = || EVENT_KEYS.iter().find_map(|key| event_key(key, payload));
-    own().or_else(shared).or_else(named).unwrap_or_else(|| "unknown".to_owned())
+    let mut found = own().or_else(shared).or_else(named).unwrap_or_else(|| "unknown".to_owned());
+    found.truncate(found.floor_char_boundary(LONGEST_TYPE));
+    found
 }
 
 fn event_at(place: &Place, headers: &[(String, String)], payload: &Value) -> Option<String> {

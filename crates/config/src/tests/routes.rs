@@ -32,6 +32,7 @@ routes:
 }
 
 #[test]
+#[expect(clippy::too_many_lines, reason = "a table of cases")]
 fn every_bad_value_names_its_route() {
     for (keys, line) in [
         ("events: push", "routes.r.events: a list is wanted, this is a text (config.yaml:5:13)"),

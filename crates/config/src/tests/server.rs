@@ -46,6 +46,7 @@ fn every_key_is_read() {
 }
 
 #[test]
+#[expect(clippy::too_many_lines, reason = "a table of cases")]
 fn bad_values_are_told() {
     for (text, line) in [
         ("routez: {}", "routez: unknown key (config.yaml:1:1); did you mean `routes`?"),

@@ -31,7 +31,6 @@ pub(super) async fn show(State(desk): State<Arc<Desk>>, Id(id): Id) -> Result<Js
 pub(super) async fn retry(State(desk): State<Arc<Desk>>, Id(id): Id) -> Result<(StatusCode, Json<Value>), Problem> {
     desk.to_the_end(async move |desk| {
         desk.core.retry_delivery(&id).await?;
-        tracing::info!(delivery_id = id, "delivery retried by hand");
         Ok((StatusCode::ACCEPTED, Json(json!({"status": "retried", "id": id}))))
     })
     .await

@@ -26,7 +26,7 @@ pub(super) async fn attempt(core: &Core, client: &Client, target: &Target, deliv
     };
     let reply = match &step {
         Step::Log { line } => {
-            tracing::info!(route = delivery.route, delivery_id = delivery.id, answer = line, "answer");
+            tracing::info!(route = delivery.route, delivery_id = delivery.id, answer = %line, "answer");
             Reply::Written
         }
         Step::Append(append) => {
@@ -85,7 +85,11 @@ async fn start(core: &Core, delivery: &ClaimedDelivery, process: &Process, targe
         Exit::Code(status) => End::Code(status),
         Exit::Signal(number) => End::Signal(number),
         Exit::TimedOut | Exit::Stopped => End::TimedOut(target.timeout),
-        Exit::NotStarted(why) => return Reply::NotSent(why),
+        Exit::Lost => return Reply::NoAnswer("the process that watched over the program was killed".into()),
+        Exit::NotStarted(why) => {
+            let program = process.argv.first().map_or("", String::as_str);
+            return Reply::NotSent(format!("cannot start {program}: {why}"));
+        }
     };
     Reply::Ended { end, stderr_end: report.stderr }
 }

@@ -26,8 +26,3 @@ pub(crate) fn first<'a>(headers: &'a [(String, String)], name: &str) -> Option<&
 pub(super) fn declared_length(headers: &HeaderMap) -> Option<u64> {
     headers.get(header::CONTENT_LENGTH)?.to_str().ok()?.parse().ok()
 }
-
-/// Whether the request says in two ways where it ends: what stands behind it could be read as another request.
-pub(super) fn framed_twice(headers: &HeaderMap) -> bool {
-    headers.contains_key(header::CONTENT_LENGTH) && headers.contains_key(header::TRANSFER_ENCODING)
-}

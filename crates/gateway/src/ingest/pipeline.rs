@@ -63,9 +63,6 @@ async fn receive<'a>(
     deadline: Instant,
 ) -> Result<Received<'a>, Answer> {
     let (parts, body) = request.into_parts();
-    if headers::framed_twice(&parts.headers) {
-        return Err(Answer::BadRequest);
-    }
     let limit = route.max_body_bytes;
     let declared = headers::declared_length(&parts.headers).map(|length| usize::try_from(length).unwrap_or(usize::MAX));
     if declared.is_some_and(|length| length > limit) {

@@ -52,7 +52,9 @@ pub enum Exit {
     TimedOut,
     /// Somebody asked for it.
     Stopped,
-    /// It could not be started, or its warden was lost; the text says why.
+    /// Its warden was killed; what was left of it has been ended.
+    Lost,
+    /// It could not be started; the text says why.
     NotStarted(String),
 }
 
@@ -74,9 +76,7 @@ pub async fn run(job: Job, stop: &CancellationToken) -> Report {
     let lock_path = job.lock.clone();
     let report = match start(&job) {
         Ok(warden) => attend(warden, job, stop).await,
-        Err(error) => {
-            not_started(format!("cannot start a warden for {}: {error}", job.argv.first().map_or("", String::as_str)))
-        }
+        Err(error) => not_started(format!("no warden could be started for it: {error}")),
     };
     // Only now, when nothing of it runs any more.
     let _ = std::fs::remove_file(lock_path);
@@ -140,7 +140,7 @@ async fn attend(mut warden: Child, job: Job, stop: &CancellationToken) -> Report
             if let Some(group) = group {
                 let _ = kill_process_group(group, Signal::KILL);
             }
-            Exit::NotStarted("the run's warden was lost".into())
+            Exit::Lost
         }
     };
     let _ = warden.wait().await;

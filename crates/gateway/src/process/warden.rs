@@ -44,9 +44,7 @@ pub fn main() -> ExitCode {
     let out = Arc::new(Mutex::new(std::io::stdout()));
     let end = match start(&order) {
         Ok(child) => attend(child, &order, stdin, control, &out),
-        Err(error) => {
-            End::NotStarted(format!("cannot start {}: {error}", order.argv.first().map_or("", String::as_str)))
-        }
+        Err(error) => End::NotStarted(error.to_string()),
     };
     let report = serde_json::to_vec(&end).unwrap_or_default();
     say(&out, END, &report);

@@ -87,6 +87,7 @@ fn exit(report: &Report, timeout: Duration, argv: &[String]) -> agents::Exit {
         Exit::Signal(signal) => agents::Exit::Signal(*signal),
         Exit::TimedOut => agents::Exit::TimedOut(timeout),
         Exit::Stopped => agents::Exit::Signal(15),
+        Exit::Lost => agents::Exit::Lost,
         Exit::NotStarted(why) => {
             agents::Exit::NotStarted { program: argv.first().cloned().unwrap_or_default(), why: why.clone() }
         }
