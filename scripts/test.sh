@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Installs what the tests need and runs them all: format, lints, licences, limits of the house, tests, crash rounds.
-# A Rust toolchain and a C compiler are expected; everything else is installed here.
+# Installs what the tests need and runs them all: format, house rules, licences, lints, docs, tests, crash rounds.
+# A Rust toolchain and a C compiler are expected; everything else is installed here. Arguments go to nextest.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -9,11 +9,22 @@ have() { command -v "$1" >/dev/null 2>&1; }
 have cargo-nextest || cargo install cargo-nextest --locked
 have cargo-deny || cargo install cargo-deny --locked --no-default-features
 
-echo "== format" && cargo fmt --all --check
-echo "== house rules" && scripts/house-rules.sh
-echo "== licences and bans" && cargo deny --log-level error check bans licenses sources
-echo "== lints" && cargo clippy --workspace --all-targets --quiet -- -D warnings
-echo "== docs of code"
+echo "== format"
+cargo fmt --all --check
+echo "== house rules"
+scripts/house-rules.sh
+echo "== licences and bans"
+cargo deny --log-level error check bans licenses sources
+echo "== lints"
+cargo clippy --workspace --all-targets --quiet -- -D warnings
+echo "== docs of the code"
 RUSTDOCFLAGS="-D warnings" cargo doc --workspace --no-deps --document-private-items --quiet
-cargo test --workspace --doc --quiet
-echo "== tests" && cargo nextest run --workspace --profile "${NEXTEST_PROFILE:-default}" "$@"
+cargo test --workspace --doc --quiet 2>&1 | grep -E "panicked|FAILED|error|passed" | sort -u
+echo "== tests"
+log=$(mktemp)
+trap 'rm -f "$log"' EXIT
+cargo nextest run --workspace --status-level fail --color never "$@" 2>&1 | tee "$log"
+echo "== the ten slowest"
+sed -nE 's/.*<testcase name="([^"]+)" classname="([^"]+)".* time="([0-9.]+)".*/\3 s  \2 \1/p' \
+    "${CARGO_TARGET_DIR:-target}/nextest/default/junit.xml" | sort -rn | sed -n 1,10p
+grep -E '^ *Summary ' "$log"
