@@ -26,5 +26,5 @@ trap 'rm -f "$log"' EXIT
 cargo nextest run --workspace --status-level fail --color never "$@" 2>&1 | tee "$log"
 echo "== the ten slowest"
 sed -nE 's/.*<testcase name="([^"]+)" classname="([^"]+)".* time="([0-9.]+)".*/\3 s  \2 \1/p' \
-    "${CARGO_TARGET_DIR:-target}/nextest/default/junit.xml" | sort -rn | sed -n 1,10p
+    target/nextest/default/junit.xml | sort -rn | sed -n 1,10p
 grep -E '^ *Summary ' "$log"
