@@ -46,3 +46,31 @@ fn configuration_schema() {
     assert!(output.status.success(), "{output:?}");
     matches_page("reference/config.schema.json", &String::from_utf8(output.stdout).expect("UTF-8"));
 }
+
+#[test]
+fn examples_are_accepted_and_shown_as_they_are() {
+    let root = PathBuf::from(env!("CARGO_MANIFEST_DIR"));
+    let readme = std::fs::read_to_string(root.join("README.md")).expect("a README");
+    let mut seen = 0;
+    for entry in std::fs::read_dir(root.join("examples")).expect("examples").flatten() {
+        let path = entry.path();
+        if path.extension().is_none_or(|ending| ending != "yaml") {
+            continue;
+        }
+        let text = std::fs::read_to_string(&path).expect("an example");
+        assert!(readme.contains(text.trim_end()), "README.md does not show {} as it is", path.display());
+        let home = tempfile::tempdir().expect("a home");
+        #[expect(clippy::disallowed_methods, reason = "the binary under test")]
+        let output = Command::new(env!("CARGO_BIN_EXE_doorbell"))
+            .args(["check", "--config"])
+            .arg(&path)
+            .arg("--home")
+            .arg(home.path())
+            .env("GITHUB_WEBHOOK_SECRET", "a-secret-for-the-example")
+            .output()
+            .expect("doorbell runs");
+        assert!(output.status.success(), "{}: {output:?}", path.display());
+        seen += 1;
+    }
+    assert!(seen > 0, "there are examples");
+}
