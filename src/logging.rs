@@ -1,7 +1,14 @@
 //! The log: on standard error, as text or as one JSON object a line.
+//!
+//! A log must never cost an event. Lines go through a bounded queue to a thread of their own: one that nobody reads, or that
+//! cannot be written (a full disk, a pipe whose reader has gone), loses lines and holds nothing up.
 
+use tracing_appender::non_blocking::{NonBlockingBuilder, WorkerGuard};
 use tracing_subscriber::EnvFilter;
 use tracing_subscriber::fmt;
+
+/// Lines that may wait to be written.
+const WAITING: usize = 10_000;
 
 /// How log lines look.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
@@ -12,15 +19,20 @@ pub(crate) enum Format {
     Json,
 }
 
-/// Begins to log. `DOORBELL_LOG` sets the levels (`info` when unset), in the syntax of tracing's filters.
-pub(crate) fn start(format: Format) {
+/// Begins to log. `DOORBELL_LOG` sets the levels (`info` when unset), in the syntax of tracing's filters. The last lines
+/// are written when the guard is dropped.
+pub(crate) fn start(format: Format) -> WorkerGuard {
     let filter = EnvFilter::try_from_env("DOORBELL_LOG").unwrap_or_else(|_| EnvFilter::new("info"));
-    let builder = fmt().with_env_filter(filter).with_writer(std::io::stderr).with_target(false);
+    let queue = NonBlockingBuilder::default().buffered_lines_limit(WAITING).lossy(true).thread_name("log");
+    let (writer, guard) = queue.finish(std::io::stderr());
+    // Told to standard error, errors of writing to it would end in a panic.
+    let builder = fmt().with_env_filter(filter).with_writer(writer).with_target(false).log_internal_errors(false);
     match format {
         Format::Text => {
             let colour = std::io::IsTerminal::is_terminal(&std::io::stderr());
             builder.with_ansi(colour).init();
         }
-        Format::Json => builder.json().flatten_event(true).init(),
+        Format::Json => builder.with_ansi(false).json().flatten_event(true).init(),
     }
+    guard
 }

@@ -268,3 +268,23 @@ fn each_of_several_targets_has_a_fate_of_its_own() {
     assert_eq!(unresolved["attempts"], 0, "a value that is not there is never sent");
     assert_eq!((bell.home().lines("notes.jsonl").len(), agent.runs().len()), (1, 1));
 }
+
+#[test]
+fn a_file_target_that_is_a_pipe_without_a_reader_holds_nothing_up() {
+    let agent = Agent::new();
+    let home = Home::with(&agent).target("there", json!({"type": "file", "path": "fifo", "max_attempts": 1}));
+    let home = home.route("r", json!({"prompt": "x", "deliver": "there"}));
+    let made = rustix::fs::mknodat(
+        rustix::fs::CWD,
+        home.join("fifo"),
+        rustix::fs::FileType::Fifo,
+        rustix::fs::Mode::RUSR | rustix::fs::Mode::WUSR,
+        0,
+    );
+    made.expect("a named pipe");
+    let mut bell = home.start();
+    let event = bell.send("r", &json!({}));
+    let delivery = bell.settled(&event).remove(0);
+    assert_eq!(delivery["state"], "exhausted", "{delivery}");
+    assert_eq!(bell.stop(), 0);
+}

@@ -302,3 +302,13 @@ fn a_secret_of_standard_webhooks_is_base64_behind_its_mark() {
         assert_eq!(post(&bell, "std", &literal, b"{}").status, 401, "the text itself is not the key");
     }
 }
+
+#[test]
+fn a_page_in_a_browser_cannot_ring_an_open_route() {
+    let agent = Agent::new();
+    let bell = Home::with(&agent).route("open", json!({"source": "none", "prompt": "x"})).start();
+    for header in [("Origin", "https://evil.example"), ("Origin", "null"), ("Sec-Fetch-Site", "cross-site")] {
+        bell.post("/webhooks/open", &[header], b"{}").expect(401);
+    }
+    bell.post("/webhooks/open", &[("Sec-Fetch-Site", "none")], b"{}").expect(202);
+}

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::path::{PathBuf, absolute};
+use std::time::Duration;
 
 use anyhow::Context as _;
 use config::Config;
@@ -39,5 +40,8 @@ impl Context {
 pub(super) fn block_on<T>(work: impl Future<Output = anyhow::Result<T>>) -> anyhow::Result<T> {
     let mut builder = tokio::runtime::Builder::new_multi_thread();
     let runtime = builder.enable_all().build().context("cannot start the threads that the work needs")?;
-    runtime.block_on(work)
+    let done = runtime.block_on(work);
+    // A thread that hangs in the system (a dead network disk) must not keep the process.
+    runtime.shutdown_timeout(Duration::from_secs(1));
+    done
 }

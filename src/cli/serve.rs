@@ -14,7 +14,7 @@ pub(super) struct Serve {
 
 impl Serve {
     pub(super) fn run(self, context: &Context) -> anyhow::Result<()> {
-        logging::start(self.log_format);
+        let _log = logging::start(self.log_format);
         let (place, environment) = (context.place.clone(), context.environment.clone());
         context::block_on(crate::serve::serve(crate::serve::Options { place, environment }))
     }

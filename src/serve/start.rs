@@ -1,5 +1,6 @@
 //! Everything that is done before the first request is taken.
 
+use std::io::Write as _;
 use std::sync::Arc;
 
 use anyhow::Context as _;
@@ -89,9 +90,11 @@ pub(super) async fn start(options: Options) -> anyhow::Result<Parts> {
 
 /// The one line that `serve` prints. Both addresses are bound by now, and whoever comes waits for no more than the next
 /// few instructions; said earlier than the first answer, so that a script that was answered can rely on the line.
-#[expect(clippy::print_stdout, reason = "it is for people and scripts, not for the log")]
 fn say_ready(public_url: &str, admin_url: &str) {
-    println!("doorbell is ready: webhooks on {public_url}, admin on {admin_url}");
+    let line = format!("doorbell is ready: webhooks on {public_url}, admin on {admin_url}\n");
+    let mut out = std::io::stdout().lock();
+    // Somebody who has closed it does not want to know.
+    let _ = out.write_all(line.as_bytes()).and_then(|()| out.flush());
 }
 
 fn access(options: &Options, config: &Config) -> anyhow::Result<Access> {

@@ -35,13 +35,25 @@ impl Doorbell {
         doorbell
     }
 
+    /// One whose log goes somewhere else; nothing of it is kept here.
+    pub(super) fn start_logging_to(home: Home, log: Stdio) -> Doorbell {
+        let mut doorbell = Doorbell { home, life: None, log: Log::default() };
+        doorbell.begin_logging_to(log);
+        doorbell
+    }
+
     /// Starts another life on the same home.
     pub(crate) fn begin(&mut self) {
+        self.begin_logging_to(Stdio::piped());
+    }
+
+    fn begin_logging_to(&mut self, log: Stdio) {
         assert!(self.life.is_none(), "it runs already");
         let mut serve = self.home.serve();
-        let mut child =
-            serve.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("serve starts");
-        self.log.follow(child.stderr.take().expect("a pipe"));
+        let mut child = serve.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(log).spawn().expect("serve starts");
+        if let Some(stderr) = child.stderr.take() {
+            self.log.follow(stderr);
+        }
         let stdout = BufReader::new(child.stdout.take().expect("a pipe"));
         let (say, hear) = channel();
         let log = self.log.clone();

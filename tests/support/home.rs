@@ -135,6 +135,12 @@ impl Home {
         Doorbell::start(self)
     }
 
+    /// Starts the gateway with its log going to `log`.
+    pub(crate) fn start_logging_to(self, log: Stdio) -> Doorbell {
+        self.write();
+        Doorbell::start_logging_to(self, log)
+    }
+
     /// Starts the gateway on a `config.yaml` that the test wrote.
     pub(crate) fn start_as_written(self) -> Doorbell {
         Doorbell::start(self)

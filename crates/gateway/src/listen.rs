@@ -106,7 +106,8 @@ impl Bound {
     /// Begins to serve.
     pub fn serve(self, router: Router, limits: Limits) -> io::Result<Serving> {
         let handle = Handle::new();
-        let gate = Gate::new(limits.connections, limits.header_timeout);
+        // Idle connections are closed after the header timeout: whoever waits longer than that gets one of their places.
+        let gate = Gate::new(limits.connections, 2 * limits.header_timeout);
         let mut server = axum_server::from_tcp(self.listener)?.handle(handle.clone()).http1_only();
         // Who stops sending right behind a request has sent it: without this hyper drops what it has not begun.
         server.http_builder().http1().header_read_timeout(limits.header_timeout).half_close(true);

@@ -3,9 +3,11 @@
 use std::io::Write as _;
 use std::os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _};
 use std::path::Path;
+use std::time::Duration;
 
 use ledger::ClaimedDelivery;
 use targets::{Append, End, Message, Process, Reply, Step, Surroundings, Target, Verdict};
+use tokio::time::timeout;
 use tokio_util::sync::CancellationToken;
 
 use crate::Core;
@@ -29,14 +31,7 @@ pub(super) async fn attempt(core: &Core, client: &Client, target: &Target, deliv
             tracing::info!(route = delivery.route, delivery_id = delivery.id, answer = %line, "answer");
             Reply::Written
         }
-        Step::Append(append) => {
-            let append = append.clone();
-            match tokio::task::spawn_blocking(move || write_line(&append)).await {
-                Ok(Ok(())) => Reply::Written,
-                Ok(Err(error)) => Reply::WriteFailed(error.to_string()),
-                Err(error) => Reply::WriteFailed(error.to_string()),
-            }
-        }
+        Step::Append(line) => append(line, target.timeout).await,
         Step::Http(http) => client.send(http, target.timeout).await,
         Step::Process(process) => start(core, delivery, process, target).await,
     };
@@ -58,13 +53,31 @@ fn message(delivery: &ClaimedDelivery) -> Message {
     }
 }
 
+/// Writes in a thread of its own, which a disk that does not answer may hold for ever: nobody waits for it beyond `patience`.
+async fn append(append: &Append, patience: Duration) -> Reply {
+    let line = append.clone();
+    match timeout(patience, tokio::task::spawn_blocking(move || write_line(&line))).await {
+        Ok(Ok(Ok(()))) => Reply::Written,
+        Ok(Ok(Err(error))) => Reply::WriteFailed(error.to_string()),
+        Ok(Err(error)) => Reply::WriteFailed(error.to_string()),
+        Err(_) => Reply::NoAnswer("the disk did not answer in time".into()),
+    }
+}
+
 /// One write of the whole line, then the disk: an answer that counts as delivered is there after a power cut.
 fn write_line(append: &Append) -> std::io::Result<()> {
     let path = Path::new(&append.path);
     if let Some(folder) = path.parent() {
         std::fs::DirBuilder::new().recursive(true).mode(0o700).create(folder)?;
     }
-    let mut file = std::fs::OpenOptions::new().create(true).append(true).mode(0o600).open(path)?;
+    let mut options = std::fs::OpenOptions::new();
+    options.create(true).append(true).mode(0o600);
+    // A named pipe without a reader would hold the call up for ever.
+    options.custom_flags(rustix::fs::OFlags::NONBLOCK.bits().cast_signed());
+    let mut file = options.open(path)?;
+    if !file.metadata()?.is_file() {
+        return Err(std::io::Error::new(std::io::ErrorKind::InvalidInput, "not a regular file"));
+    }
     file.write_all(append.line.as_bytes())?;
     file.sync_data()
 }

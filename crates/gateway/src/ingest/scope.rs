@@ -38,7 +38,8 @@ impl Stored {
         let body = payload::inflate(&request.body, first(&request.headers, "content-encoding"), LIMIT)?;
         let payload = payload::parse(&body, first(&request.headers, "content-type"))?;
         let body_sha256 = body_sha256(&request.body);
-        Ok(Stored { headers: request.headers, payload, body_sha256 })
+        let headers = request.headers.into_iter().filter(|(name, _)| !is_signature(name)).collect();
+        Ok(Stored { headers, payload, body_sha256 })
     }
 
     /// The payload.
@@ -74,6 +75,11 @@ impl Stored {
 /// The digest of a body as received, in hexadecimal.
 pub(super) fn body_sha256(body: &[u8]) -> String {
     hex(&Sha256::digest(body))
+}
+
+/// A prompt has no use for a signature, and whoever reads one beside its body could ring with it.
+fn is_signature(header: &str) -> bool {
+    header.contains("signature")
 }
 
 /// Where an event stands among the others of its route.
