@@ -21,6 +21,8 @@ pub(crate) struct Options {
 
 /// Serves until a signal. The error says why it could not start.
 pub(crate) async fn serve(options: Options) -> anyhow::Result<()> {
+    // A write beyond the file-size limit (`ulimit -f`) ends a process unless it catches this; caught, the write is an error.
+    let _beyond_limit = signal(SignalKind::from_raw(rustix::process::Signal::XFSZ.as_raw()))?;
     let parts = start::start(options).await?;
     let _ = sd_notify::notify(&[sd_notify::NotifyState::Ready]);
     until_stopped(&parts.reloader).await?;

@@ -226,6 +226,70 @@ fn how_it_stands_is_told() {
     });
 }
 
+/// The routes that `status` tells of, and what it says beside.
+fn routes(home: &Home) -> (Vec<String>, String) {
+    let output = home.cli(&["status", "--json"]);
+    let said = output.stderr.clone();
+    let status = output.json();
+    assert!(status["uptime_s"].is_u64(), "a gateway answers: {status}");
+    let routes = status["routes"].as_array().unwrap().iter();
+    (routes.map(|route| route["name"].as_str().unwrap().to_owned()).collect(), said)
+}
+
+#[test]
+fn a_running_gateway_is_found_wherever_the_file_puts_it() {
+    let agent = Agent::new();
+    let mut bell = house(&agent).start();
+    // The port of a gateway that is not ours, and one where nobody listens: none that the system gives away.
+    let other = house(&agent).start();
+    let ports = [other.admin_address().port(), 20_000 + u16::try_from(std::process::id() % 10_000).unwrap()];
+    for port in ports {
+        bell.rewrite(|home| home.set("admin", json!({"port": port})).route("new", json!({"prompt": "x"})));
+        assert_eq!(routes(bell.home()).1, "");
+        let reload = bell.cli(&["reload"]);
+        assert!(reload.status == 0 && reload.stderr.contains("needs a restart"), "{reload:?}");
+        assert_eq!(routes(bell.home()).0, ["broken", "new", "r"]);
+    }
+
+    // What a crash leaves behind leads nobody to the gateway that has the address by now.
+    bell.kill9();
+    let file = bell.home().join("admin.url");
+    let stale = std::fs::read_to_string(&file).unwrap();
+    std::fs::write(&file, format!("http://{}", other.admin_address())).unwrap();
+    let status = bell.cli(&["status", "--json"]).json();
+    assert!(status["uptime_s"].is_null(), "from the ledger: {status}");
+    bell.begin();
+    assert_eq!(bell.admin_address().port(), ports[1]);
+    std::fs::write(&file, stale).unwrap();
+    assert_eq!(routes(bell.home()).0, ["broken", "new", "r"]);
+    bell.stop();
+    assert!(!file.exists());
+    assert!(bell.cli(&["reload"]).fails(1).contains(&format!("no gateway runs at http://127.0.0.1:{}", ports[1])));
+}
+
+#[test]
+fn a_running_gateway_is_steered_while_its_file_is_broken() {
+    let agent = Agent::new();
+    let mut bell = house(&agent).start();
+    let event = bell.send("r", &json!({"n": 1}));
+    bell.wait_event(&event, "succeeded");
+    for text in ["", "routez: {}\n", "server: [\n"] {
+        std::fs::write(bell.home().join("config.yaml"), text).unwrap();
+        let (names, said) = routes(bell.home());
+        assert_eq!(names, ["broken", "r"]);
+        assert!(said.starts_with("note: ") && said.contains("config.yaml"), "{text:?}: {said}");
+        bell.cli(&["pause", "r"]).ok();
+        bell.cli(&["resume", "r"]).ok();
+        assert!(bell.cli(&["events", "show", &event]).ok().contains("succeeded"));
+        bell.cli(&["open"]).ok();
+        let said = bell.cli(&["reload"]).fails(1);
+        assert_eq!(said.matches("config.yaml").count(), 1, "said once: {said}");
+    }
+    bell.stop();
+    let said = bell.cli(&["status"]).fails(1);
+    assert!(said.contains("the configuration cannot be used: "), "{said}");
+}
+
 #[test]
 fn wrong_words_are_2_and_what_is_not_there_is_1() {
     let agent = Agent::new();

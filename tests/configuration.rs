@@ -86,10 +86,11 @@ fn each_mistake_alone_is_enough() {
         let said = home(&format!("{rest}{text}\n")).cli(&["check"]).fails(1);
         assert!(said.contains(key), "{text}: {said}");
     }
-    for (text, words) in [("", "agents"), ("{}", "agents"), ("- a\n- b\n", "config.yaml")] {
-        let output = home(text).cli(&["check"]);
-        assert!(output.status == 0 || output.stderr.contains(words), "{text:?}: {output:?}");
+    for text in ["", "# routes: {}\n", "null\n", "- a\n- b\n"] {
+        let said = home(text).cli(&["check"]).fails(1);
+        assert!(said.contains("config.yaml"), "{text:?}: {said}");
     }
+    home("{}").cli(&["check"]).ok();
     let missing = Home::new().cli(&["check"]).fails(1);
     assert!(missing.contains("config.yaml"), "{missing}");
 }
@@ -168,6 +169,17 @@ fn the_environment_of_hermes_counts_when_it_is_switched_on() {
     assert!(said.contains("WEBHOOK_PORT"), "{said}");
 }
 
+#[test]
+fn what_only_looks_like_a_secret_is_told_and_not_shown() {
+    for secret in
+        ["${NOPE:-${OTHER}}", "${GH-SECRET-X}", "${GH_SECRET_X", "${ GH_SECRET_X }", "$GH_SECRET_X", "$(cat x)"]
+    {
+        let said = home(&GOOD.replace("good-secret-not-real", &format!("'{secret}'"))).cli(&["check"]).fails(1);
+        assert!(said.starts_with("server.secret: ") && said.contains("config.yaml:1:"), "{secret}: {said}");
+        assert!(said.contains("${NAME}") && !said.contains("GH") && !said.contains("cat"), "{secret}: {said}");
+    }
+}
+
 fn prompt_of(bell: &Doorbell) -> Value {
     let event = bell.ring("r").secret("good-secret-not-real").json(&json!({"n": 1})).accepted();
     bell.wait_event(&event, "succeeded");
@@ -204,6 +216,20 @@ fn a_signal_or_a_command_puts_a_change_in_force() {
         output.status == 0 && format!("{}{}", output.stdout, output.stderr).contains("needs a restart"),
         "{output:?}"
     );
+    assert_eq!(prompt_of(&bell), "old 1");
+}
+
+#[test]
+fn a_file_without_anything_in_it_takes_no_route_away() {
+    let bell = home(GOOD).start_as_written();
+    for text in ["", "# being written\n", "null\n"] {
+        std::fs::write(bell.home().join("config.yaml"), text).unwrap();
+        let said = bell.cli(&["reload"]).fails(1);
+        assert_eq!(said.matches("the file holds nothing (config.yaml)").count(), 1, "{text:?}: {said}");
+        assert_eq!(prompt_of(&bell), "old 1", "{text:?}");
+    }
+    bell.signal(Signal::HUP);
+    bell.wait_log("the file holds nothing");
     assert_eq!(prompt_of(&bell), "old 1");
 }
 

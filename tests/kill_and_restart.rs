@@ -5,7 +5,7 @@ mod support;
 
 use std::time::{Duration, Instant};
 
-use rustix::process::Signal;
+use rustix::process::{Pid, Resource, Rlimit, Signal, prlimit};
 use support::*;
 
 /// A gateway with room for one run.
@@ -173,6 +173,18 @@ fn a_home_has_one_owner() {
     bell.wait_event(&bell.send("r", &json!({"n": 1})), "succeeded");
     bell.kill9_and_restart();
     bell.wait_event(&bell.send("r", &json!({"n": 2})), "succeeded");
+}
+
+#[test]
+fn at_its_file_size_limit_a_gateway_refuses_and_goes_on() {
+    let agent = Agent::new();
+    let bell = house(&agent).start();
+    let pid = i32::try_from(bell.pid()).ok().and_then(Pid::from_raw);
+    // As `ulimit -f 0` does, from now on.
+    let before = prlimit(pid, Resource::Fsize, Rlimit { current: Some(0), maximum: None }).expect("the limit is set");
+    assert_eq!(bell.ring("r").post().status, 503);
+    prlimit(pid, Resource::Fsize, before).expect("the limit is lifted");
+    bell.wait_event(&bell.send("r", &json!({"n": 1})), "succeeded");
 }
 
 #[test]

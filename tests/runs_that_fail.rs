@@ -117,6 +117,40 @@ fn a_program_that_is_not_there_fails_its_runs_and_nothing_else() {
 }
 
 #[test]
+fn a_folder_that_cannot_be_used_is_named() {
+    let mut home = Home::new().agent("default", shell("cat")).file("notes.txt", "no folder");
+    for (name, cwd) in [("gone", "no-such-folder"), ("text", "notes.txt")] {
+        let agent = json!({"preset": "command", "command": ["sh", "-c", "echo"], "cwd": cwd});
+        home = home.agent(name, agent).route(name, json!({"prompt": "x", "agent": name, "max_retries": 0}));
+    }
+    let bell = home.start();
+    for (route, cwd, why) in
+        [("gone", "no-such-folder", "No such file or directory"), ("text", "notes.txt", "Not a directory")]
+    {
+        let error = only_run(&bell, &bell.send(route, &json!({})))["error"].as_str().unwrap().to_owned();
+        let path = bell.home().join(cwd).display().to_string();
+        assert!(error.contains(&path) && error.contains("cwd") && error.contains(why), "{error}");
+    }
+}
+
+#[test]
+fn the_folder_of_the_runs_is_made_again_when_somebody_has_removed_it() {
+    use std::os::unix::fs::PermissionsExt as _;
+    let by_file = json!({
+        "preset": "command", "command": ["cat", "{prompt_file}"], "prompt_via": "file", "hint": false,
+    });
+    let bell =
+        house(shell("cat"), json!({})).agent("file", by_file).route("f", json!({"prompt": "x", "agent": "file"}));
+    let bell = bell.start();
+    let runs = bell.home().join("runs");
+    for route in ["r", "f"] {
+        std::fs::remove_dir_all(&runs).unwrap();
+        bell.wait_event(&bell.send(route, &json!({"n": 1})), "succeeded");
+        assert_eq!(std::fs::metadata(&runs).unwrap().permissions().mode() & 0o777, 0o700);
+    }
+}
+
+#[test]
 fn at_its_timeout_all_that_a_run_started_is_ended() {
     let (polite, stubborn) = (Agent::gated(), Agent::gated());
     stubborn.tell("ignore_term", "");

@@ -3,6 +3,7 @@
 
 mod api;
 mod ledger;
+mod search;
 
 use ::ledger::sqlite::{LockError, OpenError};
 use anyhow::Context as _;
@@ -10,8 +11,10 @@ use async_trait::async_trait;
 use serde_json::Value;
 
 use super::context::{self, Context};
+use super::out;
 pub(super) use api::Api;
 use ledger::Ledger;
+use search::Search;
 
 /// A kind of thing that can be listed and shown.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -96,25 +99,37 @@ pub(super) fn with<T>(
 /// Does `work` at the running gateway; without one it cannot be done.
 pub(super) fn at_gateway<T>(context: &Context, work: impl AsyncFnOnce(&Api) -> anyhow::Result<T>) -> anyhow::Result<T> {
     context::block_on(async {
-        let api = Api::new(&configuration(context)?, context)?;
-        anyhow::ensure!(api.is_there().await?, "no gateway runs at {}; start it with `doorbell serve`", api.url());
-        work(&api).await
+        let config = configuration(context);
+        let search = Search::new(config.as_ref().ok(), context);
+        if let Some(api) = search.run().await? {
+            // What is wrong with the files is for the gateway to say, which reads them in its own environment.
+            return work(&api).await;
+        }
+        config?;
+        anyhow::bail!("no gateway runs at {}; start it with `doorbell serve`", search.place())
     })
 }
 
 async fn open(context: &Context) -> anyhow::Result<Box<dyn Backend>> {
-    let config = configuration(context)?;
-    let api = Api::new(&config, context)?;
-    if api.is_there().await? {
-        return Ok(Box::new(api));
-    }
+    let config = configuration(context);
+    let search = Search::new(config.as_ref().ok(), context);
+    let running = search.run().await?;
+    let config = match (running, config) {
+        (Some(api), config) => {
+            if let Err(error) = config {
+                out::note(&format!("note: the gateway goes on with what it has read, but {error:#}"));
+            }
+            return Ok(Box::new(api));
+        }
+        (None, config) => config?,
+    };
     match Ledger::open(context, config).await {
         Ok(ledger) => Ok(Box::new(ledger)),
         // A gateway that is starting has the ledger before it listens.
-        Err(error) if is_held(&error) && api.is_there().await? => Ok(Box::new(api)),
-        Err(error) if is_held(&error) => {
-            Err(error.context(format!("no gateway answers at {}, and the ledger is in use", api.url())))
-        }
+        Err(error) if is_held(&error) => match search.run().await? {
+            Some(api) => Ok(Box::new(api)),
+            None => Err(error.context(format!("no gateway answers at {}, and the ledger is in use", search.place()))),
+        },
         Err(error) => Err(error),
     }
 }

@@ -40,8 +40,8 @@ pub(crate) fn admin_token(home: &Path) -> anyhow::Result<String> {
     }
 }
 
-/// The file in which a gateway says where its admin address is: `admin.port: 0` leaves the choice to the system, and
-/// commands have to find it.
+/// The file in which a gateway says where its admin address is: `admin.port: 0` leaves the choice to the system, the
+/// configuration may have changed since the start, and commands have to find the gateway all the same.
 pub(crate) fn admin_url_file(home: &Path) -> PathBuf {
     home.join("admin.url")
 }

@@ -71,6 +71,9 @@ pub(super) async fn start(options: Options) -> anyhow::Result<Parts> {
     let access = access(&options, &config)?;
     let clock = Clock::system();
     let boot = ledger.begin_boot(clock.now()).await?;
+    if let Err(error) = ledger.probe().await {
+        tracing::warn!("{}", not_ready(&error));
+    }
     let limits = Limits { connections: config.server.max_connections, header_timeout: config.server.header_timeout };
     let admin_limits = Limits { connections: ADMIN_CONNECTIONS, ..limits };
     let core = Arc::new(Core::new(ledger, boot, options.place.home.clone(), clock, config));
@@ -86,6 +89,16 @@ pub(super) async fn start(options: Options) -> anyhow::Result<Parts> {
     let console = Console::new(Arc::clone(&core), Arc::clone(&reloader), access, admin_url.clone());
     let admin = admin.serve(console.router(), admin_limits)?;
     Ok(Parts { core, reloader, public, admin, scheduler, courier, housekeeping })
+}
+
+/// What a person is told of a ledger that can store no event now. The gateway starts all the same: what is stored already
+/// can run and be read, and room may come back.
+fn not_ready(error: &ledger::Error) -> String {
+    let remedy = match error {
+        ledger::Error::DiskLow { .. } => "make room on the disk, or lower store.min_free",
+        _ => "look after the disk and the rights of the folder that the ledger is in",
+    };
+    format!("{error}; webhooks are answered 503 until that is over: {remedy}")
 }
 
 /// The one line that `serve` prints. Both addresses are bound by now, and whoever comes waits for no more than the next
@@ -120,4 +133,20 @@ async fn workers(core: &Arc<Core>) -> anyhow::Result<(Worker, Worker)> {
     let scheduler = Worker::of(|stop| scheduler.run(stop), runs);
     let courier = Worker::of(|stop| courier.run(stop), sending);
     Ok((scheduler, courier))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::not_ready;
+
+    #[test]
+    fn a_ledger_that_is_not_ready_comes_with_a_remedy() {
+        let low = not_ready(&ledger::Error::DiskLow { free: 12, wanted: 34 });
+        assert!(
+            low.contains("12 bytes free") && low.ends_with("make room on the disk, or lower store.min_free"),
+            "{low}"
+        );
+        let broken = not_ready(&ledger::Error::Unavailable("disk I/O error".into()));
+        assert!(broken.contains("disk I/O error") && broken.contains("503") && broken.contains("rights"), "{broken}");
+    }
 }

@@ -64,7 +64,8 @@ impl fmt::Debug for Environment {
     }
 }
 
-fn without_line_end(value: &str) -> &str {
+/// The value without one line end at its end.
+pub(crate) fn without_line_end(value: &str) -> &str {
     let value = value.strip_suffix('\n').unwrap_or(value);
     value.strip_suffix('\r').unwrap_or(value)
 }

@@ -74,6 +74,12 @@ fn judge(
             return Err(fatal(faults));
         }
     };
+    if node.value == tree::Value::Null {
+        // Half of a file that is being written, mostly: taken for a configuration, it would drop every route.
+        let fault = Fault::new(Path::default(), None, "the file holds nothing");
+        faults.push(fault.help("write what is to hold; {} is a configuration without routes"));
+        return Err(fatal(faults));
+    }
     variables::put_in(&mut node, environment, &mut faults);
     let Some(raw) = read::everything(&mut node, &mut faults) else { return Err(fatal(faults)) };
     let mut report = Report::new(node, faults);

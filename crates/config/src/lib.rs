@@ -6,6 +6,7 @@
 //! once. There is no half-good configuration: with a single problem there is no [`Config`].
 
 mod agent;
+mod credential;
 mod environment;
 mod file;
 mod listen;

@@ -18,8 +18,8 @@ pub(crate) use route::Route;
 
 /// Doorbell's configuration, `config.yaml`.
 ///
-/// `${NAME}` and `${NAME:-default}` work in every text and come from the environment, else from `.env`; only a `${` with a
-/// name and its `}` counts, and `$${` stands for the characters `${`.
+/// `${NAME}` and `${NAME:-default}` work in every text and come from the environment, else from `.env`. A name is letters,
+/// digits and `_`; a default cannot hold `${`. Every other `${` is an error, and `$${` stands for the characters `${`.
 #[derive(Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 #[schemars(title = "Doorbell configuration")]

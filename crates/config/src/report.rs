@@ -14,12 +14,15 @@ pub(crate) struct Report {
     pub(crate) warnings: Vec<Fault>,
     /// What is wrong outside the file.
     environment: Vec<Problem>,
+    /// What may not be meant there.
+    environment_warnings: Vec<Problem>,
 }
 
 impl Report {
     pub(crate) fn new(tree: Node, faults: Vec<Fault>) -> Self {
         let taken = faults.iter().map(|fault| fault.path.clone()).collect();
-        Report { tree, faults, taken, warnings: Vec::new(), environment: Vec::new() }
+        let (environment, environment_warnings) = Default::default();
+        Report { tree, faults, taken, warnings: Vec::new(), environment, environment_warnings }
     }
 
     /// Notes what is wrong at `path`, at the place where it is written, and what to do.
@@ -30,13 +33,12 @@ impl Report {
 
     /// Notes what is wrong with a variable of the environment.
     pub(crate) fn outside(&mut self, name: &str, message: &str, help: &str) {
-        self.environment.push(Problem {
-            path: name.to_owned(),
-            file: String::new(),
-            at: None,
-            message: message.to_owned(),
-            help: Some(help.to_owned()),
-        });
+        self.environment.push(variable(name, message, help));
+    }
+
+    /// Notes what may not be meant with a variable of the environment.
+    pub(crate) fn warn_outside(&mut self, name: &str, message: &str, help: &str) {
+        self.environment_warnings.push(variable(name, message, help));
     }
 
     /// Notes what may not be meant.
@@ -65,8 +67,14 @@ impl Report {
     /// All problems in the order of the file, and the warnings in theirs.
     pub(crate) fn sorted(self, file: &str) -> (Vec<Problem>, Vec<Problem>) {
         let problems = self.environment.into_iter().chain(sort(self.faults, file)).collect();
-        (problems, sort(self.warnings, file))
+        let warnings = self.environment_warnings.into_iter().chain(sort(self.warnings, file)).collect();
+        (problems, warnings)
     }
+}
+
+fn variable(name: &str, message: &str, help: &str) -> Problem {
+    let (path, message, help) = (name.to_owned(), message.to_owned(), Some(help.to_owned()));
+    Problem { path, file: String::new(), at: None, message, help }
 }
 
 fn sort(mut faults: Vec<Fault>, file: &str) -> Vec<Problem> {

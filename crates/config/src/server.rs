@@ -6,6 +6,7 @@ use std::time::Duration;
 use span::Span;
 use verify::Secret;
 
+use crate::credential;
 use crate::environment::Environment;
 use crate::listen::{self, Listen, Tls};
 use crate::path::Path;
@@ -75,7 +76,11 @@ fn from_environment(environment: &Environment, report: &mut Report) -> Override 
         }
         port
     });
-    Override { port, secret: filled("WEBHOOK_SECRET").map(str::to_owned) }
+    let secret = filled("WEBHOOK_SECRET").map(str::to_owned);
+    if let Some(secret) = &secret {
+        credential::given(secret, "WEBHOOK_SECRET", report);
+    }
+    Override { port, secret }
 }
 
 pub(crate) fn server(
@@ -99,18 +104,21 @@ pub(crate) fn server(
     if raw.max_connections == 0 {
         report.fault(&at.key("max_connections"), "0 lets nobody in", "give 1 or more");
     }
-    let secret = instead.secret.or_else(|| raw.secret.clone()).filter(|secret| !secret.is_empty()).map(Secret::new);
-    let defaults = Defaults { secret, rate_limit: raw.rate_limit, max_body_bytes: server.max_body_bytes };
+    let written = raw.secret.as_deref().filter(|secret| !secret.trim().is_empty());
+    let secret = match (&instead.secret, written) {
+        (Some(secret), _) => Some(secret.as_str()),
+        (None, Some(secret)) => credential::written(secret, &at.key("secret"), report),
+        (None, None) => None,
+    };
+    let defaults =
+        Defaults { secret: secret.map(Secret::new), rate_limit: raw.rate_limit, max_body_bytes: server.max_body_bytes };
     (server, defaults)
 }
 
 pub(crate) fn admin(raw: &raw::Admin, server: &Server, home: &FilePath, report: &mut Report) -> Admin {
     let at = Path::new(&["admin"]);
     let listen = listen(&at, raw.host.as_deref(), raw.port, raw.tls.as_ref(), home, report);
-    let token = raw.token.as_deref().filter(|token| !token.trim().is_empty());
-    if raw.token.is_some() && token.is_none() {
-        report.fault(&at.key("token"), "written but empty", "give it a value, or take the key away: one is made then");
-    }
+    let token = raw.token.as_deref().and_then(|token| admin_token(token, &at.key("token"), report));
     if raw.open && !listen.is_loopback() {
         let message = "open to everybody who can reach admin.host, which is not a loopback address";
         report.fault(&at.key("open"), message, "take `open` away and set admin.token, or listen on 127.0.0.1");
@@ -124,13 +132,27 @@ pub(crate) fn admin(raw: &raw::Admin, server: &Server, home: &FilePath, report: 
         let message = "not a loopback address, so the admin server needs a token";
         report.fault(&at.key("host"), message, "set admin.token, or listen on 127.0.0.1");
     }
-    if raw.open && token.is_some() {
-        report.warn(&at.key("token"), "nobody is asked for it while admin.open is true", "");
+    match token {
+        Some(_) if raw.open => report.warn(&at.key("token"), "nobody is asked for it while admin.open is true", ""),
+        Some(token) if credential::is_short(token) => {
+            let message = credential::short("who reaches the admin address can find it by trial");
+            report.warn(&at.key("token"), message, credential::A_GOOD_ONE);
+        }
+        _ => {}
     }
     if listen.port != 0 && listen.port == server.listen.port {
         same_port(listen.port, report);
     }
     Admin { listen, token: token.map(Secret::new), open: raw.open }
+}
+
+/// The token as it counts. `None` when something is wrong with it, which is noted.
+fn admin_token<'t>(written: &'t str, at: &Path, report: &mut Report) -> Option<&'t str> {
+    if written.trim().is_empty() {
+        report.fault(at, "written but empty", "give it a value, or take the key away: one is made then");
+        return None;
+    }
+    credential::written(written, at, report)
 }
 
 /// Points at the port that is written: the other one may be a default.

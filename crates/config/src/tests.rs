@@ -1,5 +1,6 @@
 //! Whole files, as their writers meet them.
 
+mod credentials;
 mod disk;
 mod fallback;
 mod good;

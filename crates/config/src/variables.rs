@@ -6,30 +6,30 @@ use crate::path::Path;
 use crate::problem::Fault;
 use crate::tree::{Node, Value, typed};
 
-/// Puts variables into every text below `node`. A text with an unset variable is noted and taken out.
+/// Puts variables into every text below `node`. A text in which that does not work is noted and taken out.
 ///
-/// Only `${` with a name (letters, digits, `_`, not beginning with a digit) and its `}` counts; every other `$` stays as it
-/// is. `$${` stands for the two characters `${`. `:-` gives a default for a variable that is unset or empty; it ends at the
-/// first `}`. What is put in is not looked at again.
+/// A `${` begins a reference and nothing else: what only looks like one would stay as it is, and a secret that everybody
+/// can guess would come of it. Every other `$` stays. `$${` stands for the two characters `${`. `:-` gives a default for a
+/// variable that is unset or empty; it ends at the first `}`. What is put in is not looked at again.
 pub(crate) fn put_in(node: &mut Node, environment: &Environment, faults: &mut Vec<Fault>) {
-    let mut unset = Vec::new();
-    walk(node, &Path::default(), environment, &mut unset);
-    for fault in &unset {
+    let mut found = Vec::new();
+    walk(node, &Path::default(), environment, &mut found);
+    for fault in &found {
         node.remove(&fault.path);
     }
-    faults.append(&mut unset);
+    faults.append(&mut found);
 }
 
-fn walk(node: &mut Node, path: &Path, environment: &Environment, unset: &mut Vec<Fault>) {
+fn walk(node: &mut Node, path: &Path, environment: &Environment, faults: &mut Vec<Fault>) {
     match &mut node.value {
         Value::List(items) => {
             for item in items {
-                walk(&mut item.node, &path.index(item.index), environment, unset);
+                walk(&mut item.node, &path.index(item.index), environment, faults);
             }
         }
         Value::Map(entries) => {
             for entry in entries {
-                walk(&mut entry.node, &path.key(&entry.key), environment, unset);
+                walk(&mut entry.node, &path.key(&entry.key), environment, faults);
             }
         }
         Value::Text(text) if text.contains("${") => match expand(text, environment) {
@@ -41,19 +41,66 @@ fn walk(node: &mut Node, path: &Path, environment: &Environment, unset: &mut Vec
                 };
                 node.put_in = node.plain.then_some(expanded);
             }
-            Err(name) => {
-                let alone = text.strip_prefix("${").and_then(|rest| rest.strip_suffix('}')) == Some(name.as_str());
-                let help = if alone { "" } else { ", or write $${ for the characters ${" };
-                let fault = Fault::new(path.clone(), Some(node.at), format!("environment variable {name} is not set"));
-                unset.push(fault.help(format!("set it in .env or the environment{help}")));
+            Err(wrong) => {
+                let (message, help) = (wrong.message(text), wrong.help(text));
+                faults.push(Fault::new(path.clone(), Some(node.at), message).help(help));
             }
         },
         _ => {}
     }
 }
 
-/// The text with its variables put in, or the name of the first one that is not set.
-fn expand(text: &str, environment: &Environment) -> Result<String, String> {
+/// Why a text has no value.
+#[derive(Debug, PartialEq, Eq)]
+enum Wrong {
+    /// A variable without a default is not set.
+    Unset(String),
+    /// At this byte stands a `${` that is no reference.
+    Malformed(usize, Flaw),
+}
+
+/// What is wrong with a reference.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Flaw {
+    Open,
+    Name,
+    Default,
+}
+
+/// The end of every message about a `${`.
+const LITERAL: &str = "write $${ for the characters ${";
+
+impl Wrong {
+    /// Never a part of the text but a name that is one: the rest may be a secret.
+    fn message(&self, text: &str) -> String {
+        let (at, flaw) = match self {
+            Wrong::Unset(name) => return format!("environment variable {name} is not set"),
+            Wrong::Malformed(at, flaw) => (*at, flaw),
+        };
+        let line = text[..at].matches('\n').count() + 1;
+        let place = if line > 1 { format!(" in line {line} of the text") } else { String::new() };
+        match flaw {
+            Flaw::Open => format!("a `${{` is not closed{place}"),
+            Flaw::Name => {
+                format!("a `${{` without the name of a variable{place}: a name is letters, digits and `_`")
+            }
+            Flaw::Default => format!("a default holds `${{`{place}, which it cannot"),
+        }
+    }
+
+    fn help(&self, text: &str) -> String {
+        match self {
+            Wrong::Unset(name) if text.strip_prefix("${").and_then(|rest| rest.strip_suffix('}')) == Some(name) => {
+                "set it in .env or the environment".to_owned()
+            }
+            Wrong::Unset(_) => format!("set it in .env or the environment, or {LITERAL}"),
+            Wrong::Malformed(..) => format!("write ${{NAME}} or ${{NAME:-default}} for a variable, or {LITERAL}"),
+        }
+    }
+}
+
+/// The text with its variables put in, or the first thing that is wrong with it.
+fn expand(text: &str, environment: &Environment) -> Result<String, Wrong> {
     let mut out = String::with_capacity(text.len());
     let mut rest = text;
     while let Some(dollar) = rest.find('$') {
@@ -62,7 +109,9 @@ fn expand(text: &str, environment: &Environment) -> Result<String, String> {
         if let Some(after) = rest.strip_prefix("$${") {
             out.push_str("${");
             rest = after;
-        } else if let Some((variable, after)) = Variable::read(rest) {
+        } else if let Some(inside) = rest.strip_prefix("${") {
+            let at = text.len() - rest.len();
+            let (variable, after) = Variable::read(inside).map_err(|flaw| Wrong::Malformed(at, flaw))?;
             out.push_str(variable.value(environment)?);
             rest = after;
         } else {
@@ -80,21 +129,30 @@ struct Variable<'t> {
 }
 
 impl<'t> Variable<'t> {
-    /// The variable at the beginning of `text` and what follows it.
-    fn read(text: &'t str) -> Option<(Self, &'t str)> {
-        let (inside, after) = text.strip_prefix("${")?.split_once('}')?;
+    /// The variable whose `${` stands before `text`, and what follows it.
+    fn read(text: &'t str) -> Result<(Self, &'t str), Flaw> {
+        let (inside, after) = text.split_once('}').ok_or(Flaw::Open)?;
         let (name, default) = match inside.split_once(":-") {
             Some((name, default)) => (name, Some(default)),
             None => (inside, None),
         };
-        is_name(name).then_some((Variable { name, default }, after))
+        if name.contains("${") {
+            // The `}` is that of another one.
+            Err(Flaw::Open)
+        } else if !is_name(name) {
+            Err(Flaw::Name)
+        } else if default.is_some_and(|default| default.contains("${")) {
+            Err(Flaw::Default)
+        } else {
+            Ok((Variable { name, default }, after))
+        }
     }
 
-    fn value<'v>(&'v self, environment: &'v Environment) -> Result<&'v str, String> {
+    fn value<'v>(&'v self, environment: &'v Environment) -> Result<&'v str, Wrong> {
         match (environment.get(self.name), self.default) {
             (None | Some(""), Some(default)) => Ok(default),
             (Some(value), _) => Ok(value),
-            (None, None) => Err(self.name.to_owned()),
+            (None, None) => Err(Wrong::Unset(self.name.to_owned())),
         }
     }
 }
@@ -110,7 +168,7 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    fn expand_with(text: &str) -> Result<String, String> {
+    fn expand_with(text: &str) -> Result<String, Wrong> {
         let set = [("A", "one"), ("EMPTY", ""), ("NESTED", "${A}"), ("LINE", "secret\r\n")];
         let real = set.iter().map(|(k, v)| ((*k).to_owned(), (*v).to_owned())).collect();
         expand(text, &Environment::new(real))
@@ -132,21 +190,44 @@ mod tests {
         ] {
             assert_eq!(expand_with(text), Ok(want.to_owned()), "{text}");
         }
-        assert_eq!(expand_with("${A} ${B}"), Err("B".to_owned()));
+        assert_eq!(expand_with("${A} ${B}"), Err(Wrong::Unset("B".to_owned())));
     }
 
     #[test]
     fn other_dollars_stay() {
-        for text in ["$", "$A", "costs 5$", "${", "${}", "${1}", "${A B}", "${A", "$ {A}", "${a.b}", "${B:default}"] {
+        for text in ["$", "$A", "costs 5$", "$ {A}", "$(A)", "$$", "$}"] {
             assert_eq!(expand_with(text), Ok(text.to_owned()));
         }
         assert_eq!(expand_with("$${A} $$ $${"), Ok("${A} $$ ${".to_owned()));
+        assert_eq!(expand_with("$${A-b} $${A"), Ok("${A-b} ${A".to_owned()));
+    }
+
+    #[test]
+    fn what_only_looks_like_a_variable_is_wrong() {
+        let flaws = [
+            (Flaw::Open, ["${", "${A", "${A:-b", "${A ${A}"].as_slice()),
+            (
+                Flaw::Name,
+                &["${}", "${1}", "${A B}", "${ A }", "${a.b}", "${A-B}", "${A-}", "${A:default}", "${é}", "${:-x}"],
+            ),
+            (Flaw::Default, &["${B:-${A}}", "${A:-${B:-c}}", "${B:-$${A}"]),
+        ];
+        for (flaw, texts) in flaws {
+            for text in texts {
+                assert_eq!(expand_with(text), Err(Wrong::Malformed(0, flaw)), "{text}");
+                assert_eq!(expand_with(&format!("é ${{A}} {text}")), Err(Wrong::Malformed(8, flaw)), "{text}");
+            }
+        }
     }
 
     proptest! {
         #[test]
-        fn no_text_makes_it_panic(text in "[$={}:A-C -]{0,24}|\\PC*") {
-            let _ = expand_with(&text);
+        fn no_text_makes_it_panic_or_passes_a_variable_on(text in "[$={}:A-C \n-]{0,24}|\\PC*") {
+            match expand_with(&text) {
+                Err(wrong) => prop_assert!(!wrong.message(&text).is_empty()),
+                Ok(expanded) if !text.contains("$${") => prop_assert!(!expanded.contains("${"), "{text} {expanded}"),
+                Ok(_) => {}
+            }
         }
     }
 }

@@ -15,11 +15,13 @@ pub(crate) async fn alive() -> &'static str {
     "ok\n"
 }
 
+/// Ready is who could store an event at this moment. The body of a 503 is one word, `disk_low` or `ledger`: numbers and
+/// paths are not for everybody who can reach the port; the log and `status` have them.
 pub(crate) async fn ready(State(desk): State<Arc<Desk>>) -> (StatusCode, &'static str) {
-    match tokio::time::timeout(PATIENCE, desk.core.ledger.status()).await {
-        Ok(Ok(_)) => (StatusCode::OK, "ok\n"),
-        // Why is not said to everybody who can reach the port; the log and `status` say it.
-        Ok(Err(_)) => (StatusCode::SERVICE_UNAVAILABLE, "the ledger cannot be used\n"),
-        Err(_) => (StatusCode::SERVICE_UNAVAILABLE, "the ledger does not answer\n"),
+    match tokio::time::timeout(PATIENCE, desk.core.ledger.probe()).await {
+        Ok(Ok(())) => (StatusCode::OK, "ok\n"),
+        Ok(Err(ledger::Error::DiskLow { .. })) => (StatusCode::SERVICE_UNAVAILABLE, "disk_low\n"),
+        // It failed, or it did not answer in time.
+        Ok(Err(_)) | Err(_) => (StatusCode::SERVICE_UNAVAILABLE, "ledger\n"),
     }
 }

@@ -2,6 +2,7 @@
 
 mod access;
 mod acts;
+mod health;
 mod listings;
 mod pages;
 mod send;
@@ -90,12 +91,16 @@ impl Scene {
     }
 
     async fn new(access: Access, url: &str) -> Scene {
+        Scene::with_min_free(access, url, 0).await
+    }
+
+    async fn with_min_free(access: Access, url: &str, min_free: u64) -> Scene {
         let home = TempDir::new().unwrap();
         let store = Store::open(&Options {
             home: home.path().to_owned(),
             path: home.path().join("doorbell.db"),
             durability: Durability::Normal,
-            min_free: 0,
+            min_free,
             patience: std::time::Duration::from_secs(10),
         });
         let store = store.unwrap();

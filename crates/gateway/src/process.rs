@@ -6,12 +6,25 @@
 //! was left behind keeps a run alive.
 //!
 //! The warden inherits an open, locked file as its standard error. The lock goes when the last holder has gone, so a
-//! later gateway that can take the lock knows that the program has ended, with no gap in which neither holds it.
+//! later gateway that can take the lock knows that the warden has ended, with no gap in which neither holds it.
+//!
+//! A warden can be lost: the program may end or halt it, and the system may kill it, even together with the gateway. So
+//! every process of a job carries a [`Mark`] in its environment, and what has no warden any more is found by it and ended, by
+//! this gateway or by the next one before it runs the job again.
 
 mod capture;
 mod descendants;
+mod gone;
+mod marked;
+mod private;
 mod run;
 pub mod warden;
 mod wire;
 
-pub use run::{Exit, Job, Report, run, wait_until_gone};
+pub use gone::wait_until_gone;
+pub use marked::Mark;
+pub use private::private_file;
+pub use run::{Exit, Job, Report, run};
+
+/// Between SIGTERM and SIGKILL.
+const GRACE: std::time::Duration = std::time::Duration::from_secs(5);

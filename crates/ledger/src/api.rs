@@ -78,7 +78,8 @@ pub trait Ledger: Send + Sync {
     async fn cancel_event(&self, id: &str, reason: &str, now: Millis) -> Result<(), Error>;
 
     /// Queues an event that ended without success, or waits for its retry, to run again at once, with its retries restored.
-    /// [`Error::NotFound`], or [`Error::Conflict`] when it is held, is queued, runs, was ignored or has succeeded. Durable.
+    /// [`Error::NotFound`], or [`Error::Conflict`] when it is held, is queued, runs, was ignored or has succeeded, or when
+    /// another event has taken its key over and is under way or has succeeded. Else it takes its key again. Durable.
     async fn retry_event(&self, id: &str) -> Result<(), Error>;
 
     /// Makes a delivery that ended `exhausted` or `unknown`, or waits for its retry, due now, with its attempts restored. Durable.
@@ -111,6 +112,10 @@ pub trait Ledger: Send + Sync {
 
     /// Counts by state, and the paused routes.
     async fn status(&self) -> Result<Status, Error>;
+
+    /// Whether an event could be stored at this moment: there is room, and a small write commits. Nothing that is shown
+    /// changes by it. [`Error::DiskLow`], or why the write failed.
+    async fn probe(&self) -> Result<(), Error>;
 
     /// Finishes what was handed in, closes the store and lets go of its files; later calls answer [`Error::Closed`].
     async fn close(&self);

@@ -102,6 +102,7 @@ suite! {
         lives_are_numbered,
         orphans_are_found,
         everything_survives_a_restart,
+        a_probe_changes_nothing,
         a_closed_ledger_says_so,
     }
     routes {
@@ -115,6 +116,9 @@ suite! {
         what_waits_can_be_cancelled,
         what_ended_badly_can_be_retried,
         a_retry_on_a_paused_route_is_held,
+        what_another_does_or_has_done_is_not_retried,
+        a_retry_takes_its_key_back,
+        a_retry_cares_for_its_own_key_only,
         pruning_takes_the_longest_ended_first,
         pruning_spares_what_is_still_to_be_sent,
         pruning_lets_go_of_keys_but_not_of_newer_ones,
@@ -130,5 +134,6 @@ suite! {
         long_texts_are_cut_in_listings_only,
         unknown_ids_are_named,
         the_counters_are_those_of_the_listing,
+        what_waits_for_a_time_is_not_the_oldest_that_waits,
     }
 }

@@ -165,6 +165,10 @@ impl Ledger for Model {
         self.step(|data| Ok(data.status()))
     }
 
+    async fn probe(&self) -> Result<(), Error> {
+        self.step(|_| Ok(()))
+    }
+
     async fn close(&self) {
         self.data.lock().unwrap_or_else(PoisonError::into_inner).take();
     }

@@ -1,19 +1,16 @@
 //! The work done at a running gateway, through its admin API.
 
 use std::fmt::Write as _;
-use std::io::ErrorKind;
 
 use ::ledger::api::views::rfc3339;
 use anyhow::{Context as _, anyhow};
 use async_trait::async_trait;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
-use config::{Config, Listen};
 use gateway::egress::api_client::{ApiClient, ApiError, ApiReply};
 use serde_json::{Value, json};
 
 use super::{Backend, Noun, Query, Work};
-use crate::cli::context::Context;
 
 /// The admin API of the gateway of a home.
 pub(in crate::cli) struct Api {
@@ -25,21 +22,8 @@ pub(in crate::cli) struct Api {
 }
 
 impl Api {
-    pub(super) fn new(config: &Config, context: &Context) -> anyhow::Result<Api> {
-        let (token, token_place) = token(config, context)?;
-        Ok(Api {
-            client: ApiClient::new()?,
-            url: found_url(context)
-                .filter(|_| config.admin.listen.port == 0)
-                .unwrap_or_else(|| url(&config.admin.listen)),
-            token,
-            token_place,
-        })
-    }
-
-    /// The admin address.
-    pub(super) fn url(&self) -> &str {
-        &self.url
+    pub(super) fn new(client: ApiClient, url: String, token: Option<String>, token_place: String) -> Api {
+        Api { client, url, token, token_place }
     }
 
     /// Whether something listens at the admin address.
@@ -178,38 +162,6 @@ impl Backend for Api {
     async fn close(&self) {}
 }
 
-/// What a gateway has said of its admin address, whose port the system chose.
-fn found_url(context: &Context) -> Option<String> {
-    std::fs::read_to_string(crate::serve::admin_url_file(&context.place.home)).ok()
-}
-
-/// Where the gateway of this machine is reached that listens there.
-fn url(listen: &Listen) -> String {
-    let scheme = if listen.tls.is_some() { "https" } else { "http" };
-    let host = match listen.host.as_deref() {
-        None | Some("0.0.0.0") => Some("127.0.0.1".to_owned()),
-        Some("::") => Some("::1".to_owned()),
-        Some(host) => Some(host.to_owned()),
-    };
-    // Shown the way it is dialled: IPv6 in brackets.
-    format!("{scheme}://{}", Listen { host, port: listen.port, tls: None })
-}
-
-/// The token of commands, and where it stands. A gateway makes it at its first start; a command never does.
-fn token(config: &Config, context: &Context) -> anyhow::Result<(Option<String>, String)> {
-    if let Some(token) = &config.admin.token {
-        let place = format!("admin.token of {}", context.place.config_file.display());
-        return Ok((Some(token.expose().to_owned()), place));
-    }
-    let path = context.place.home.join("admin.token");
-    let place = path.display().to_string();
-    match std::fs::read_to_string(&path) {
-        Ok(text) => Ok((Some(text.trim().to_owned()).filter(|token| !token.is_empty()), place)),
-        Err(error) if error.kind() == ErrorKind::NotFound || config.admin.open => Ok((None, place)),
-        Err(error) => Err(error).with_context(|| format!("cannot read the token of the gateway in {place}")),
-    }
-}
-
 /// A listing's query string.
 fn parameters(query: Query) -> String {
     let Query { route, event_id, state, delivery_id, since, limit, cursor } = query;
@@ -243,19 +195,6 @@ fn encoded(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    fn listen(host: Option<&str>) -> Listen {
-        Listen { host: host.map(str::to_owned), port: 8645, tls: None }
-    }
-
-    #[test]
-    fn a_gateway_on_every_interface_is_asked_over_loopback() {
-        let urls =
-            [None, Some("0.0.0.0"), Some("::"), Some("10.0.0.7"), Some("localhost")].map(|host| url(&listen(host)));
-        let wanted =
-            ["127.0.0.1", "127.0.0.1", "[::1]", "10.0.0.7", "localhost"].map(|host| format!("http://{host}:8645"));
-        assert_eq!(urls, wanted);
-    }
 
     #[test]
     fn what_is_asked_for_stays_one_parameter() {

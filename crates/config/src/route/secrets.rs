@@ -3,12 +3,10 @@
 use verify::{Secret, Settings, SettingsError, Verifier};
 
 use super::Surroundings;
+use crate::credential;
 use crate::path::Path;
 use crate::raw;
 use crate::report::Report;
-
-/// Shorter ones can be found by trial from a single signature that somebody saw.
-const SHORT: usize = 16;
 
 /// The route's secrets and the key they come from.
 struct Found {
@@ -72,7 +70,8 @@ fn find(raw: &raw::Route, at: &Path, around: &Surroundings<'_>, report: &mut Rep
             if secret.is_none() {
                 report.fault(&one, "written but empty", "give it a value, or take the key away to use server.secret");
             }
-            secret.map(|secret| Found { secrets: vec![Secret::new(secret)], at: one })
+            let secret = credential::written(secret?, &one, report)?;
+            Some(Found { secrets: vec![Secret::new(secret)], at: one })
         }
         (false, true) => list(raw.secrets.as_deref().unwrap_or_default(), several, report),
         (false, false) if report.is_broken(&Path::new(&["server", "secret"])) => None,
@@ -90,7 +89,11 @@ fn list(secrets: &[String], at: Path, report: &mut Report) -> Option<Found> {
     } else if secrets.is_empty() {
         report.fault(&at, "written but empty", "give it a value, or take the key away to use server.secret");
     } else {
-        return Some(Found { secrets: secrets.iter().map(Secret::new).collect(), at });
+        let all = secrets.iter().enumerate().map(|(n, secret)| credential::written(secret, &at.index(n), report));
+        // Every one is judged before the first that is wrong decides.
+        let all: Vec<Option<&str>> = all.collect();
+        let secrets = all.into_iter().map(|secret| secret.map(Secret::new)).collect::<Option<_>>()?;
+        return Some(Found { secrets, at });
     }
     None
 }
@@ -118,8 +121,8 @@ fn refused(error: SettingsError, route: &Path, secret: &Path, report: &mut Repor
 }
 
 fn warn_of_short(secrets: &[Secret], route: &Path, at: &Path, report: &mut Report) {
-    if at.is_within(route) && secrets.iter().any(|secret| secret.expose().chars().count() < SHORT) {
-        let message = format!("shorter than {SHORT} characters: whoever sees one signature can find it by trial");
-        report.warn(at, message, "`openssl rand -hex 32` makes a good one");
+    if at.is_within(route) && secrets.iter().any(|secret| credential::is_short(secret.expose())) {
+        let message = credential::short("whoever sees one signature can find it by trial");
+        report.warn(at, message, credential::A_GOOD_ONE);
     }
 }

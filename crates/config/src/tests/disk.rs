@@ -52,7 +52,7 @@ fn problems_of_both_files_come_at_once() {
         "not NAME=value (.env:1:1); write NAME=value, with quotes around a value that needs them\n\
          routez: unknown key (config.yaml:1:1); did you mean `routes`?"
     );
-    let (_folder, place) = home(&[("config.yaml", ""), (".env", "what\n")]);
+    let (_folder, place) = home(&[("config.yaml", "{}"), (".env", "what\n")]);
     assert_eq!(load(&place, &BTreeMap::new()).unwrap_err().0.len(), 1);
     let (_folder, place) = home(&[("config.yaml", "admin: {open: true}"), (".env", "U=${A}\n")]);
     assert_eq!(load(&place, &BTreeMap::new()).unwrap().warnings.len(), 2);

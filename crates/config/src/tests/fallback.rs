@@ -10,7 +10,7 @@ fn prompt(written: &str, set: &[&str]) -> String {
 fn variables_are_put_into_texts() {
     assert_eq!(prompt("'Look at {a} on ${HOST}'", &["HOST=h"]), "Look at {a} on h");
     assert_eq!(prompt("${NOT_SET:-fall back}", &[]), "fall back");
-    assert_eq!(prompt("'costs $5, $${HOST}, ${not a name}'", &[]), "costs $5, ${HOST}, ${not a name}");
+    assert_eq!(prompt("'costs $5, $${HOST}, $${not a name}'", &[]), "costs $5, ${HOST}, ${not a name}");
     assert_eq!(prompt("|-\n  ${A}\n  b", &["A=x: y # z"]), "x: y # z\nb", "what is put in cannot change the file");
 }
 

@@ -12,7 +12,7 @@ fn kept(store: &str) -> [u32; 4] {
 
 #[test]
 fn one_length_for_all_or_one_a_state() {
-    assert_eq!(kept(""), [30, 30, 30, 3]);
+    assert_eq!(kept("{}"), [30, 30, 30, 3]);
     assert_eq!(kept("store: {retention: 7d}"), [7, 7, 7, 3]);
     assert_eq!(kept("store: {retention: 86400}"), [1, 1, 1, 1], "ignored ones never longer than the others");
     assert_eq!(kept("store: {retention: {exhausted: 90d, ignored: 1d}}"), [30, 90, 30, 1]);

@@ -213,7 +213,7 @@ fn no_auth_is_for_loopback_only() {
 
 #[test]
 fn agents_are_wanted_only_where_they_are_needed() {
-    assert!(read("").routes.is_empty());
+    assert!(read("{}").routes.is_empty());
     assert!(read("default_agent: default\nagents: {default: {preset: command, command: [cat]}}").routes.is_empty());
     assert_eq!(
         wrong("server: {secret: abcdefghijklmnop}\nroutes:\n  a: {}\n  b: {agent: x}\n"),

@@ -5,8 +5,8 @@ use super::*;
 use crate::Durability;
 
 #[test]
-fn an_empty_file_has_every_default() {
-    let Config { server, admin, store, max_hops, targets, warnings, .. } = read("");
+fn an_empty_map_has_every_default() {
+    let Config { server, admin, store, max_hops, targets, warnings, .. } = read("{}");
     assert_eq!(
         (server.listen.to_string(), admin.listen.to_string()),
         ("127.0.0.1:8644".into(), "127.0.0.1:8645".into())

@@ -17,7 +17,7 @@ const MAX_WEIGHT: usize = 16 << 20;
 const NODE_WEIGHT: usize = 64;
 
 /// Reads one YAML document. Keys that stand twice, and tags, are noted in `faults` and left out; what makes the rest
-/// unreadable is the error. An empty document is an empty map.
+/// unreadable is the error. A file without anything in it is a `null`.
 pub(crate) fn parse(text: &str, faults: &mut Vec<Fault>) -> Result<Node, Fault> {
     let options = granit_parser::options! {
         emit_comments: false,
@@ -29,7 +29,7 @@ pub(crate) fn parse(text: &str, faults: &mut Vec<Fault>) -> Result<Node, Fault> 
         let (event, span) = next.map_err(|error| syntax(&error, text))?;
         builder.take(event, mark(span.start))?;
     }
-    Ok(builder.root.unwrap_or_else(|| Node::new(Mark { line: 1, column: 1 }, Value::Map(Vec::new()))))
+    Ok(builder.root.unwrap_or_else(|| Node::new(Mark { line: 1, column: 1 }, Value::Null)))
 }
 
 fn mark(marker: granit_parser::Marker) -> Mark {

@@ -12,7 +12,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::Core;
 use crate::egress::Client;
-use crate::process::{self, Exit, Job};
+use crate::process::{self, Exit, Job, Mark};
 
 /// Bytes of a program's stderr that are kept for the error.
 const STDERR_KEPT: usize = 4096;
@@ -87,6 +87,7 @@ async fn start(core: &Core, delivery: &ClaimedDelivery, process: &Process, targe
         argv: process.argv.clone(),
         env: process.env.clone(),
         cwd: process.cwd.clone(),
+        mark: Mark::delivery(&delivery.id),
         stdin: process.stdin.clone().into_bytes(),
         timeout: target.timeout,
         lock: core.runs_folder().join(format!("{}.lock", delivery.id)),

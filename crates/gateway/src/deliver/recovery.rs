@@ -6,7 +6,8 @@ use ledger::{DeliveryEnd, StuckDelivery};
 use rules::states::DeliveryState;
 
 use super::courier;
-use crate::{Core, process};
+use crate::Core;
+use crate::process::{self, Mark};
 
 /// Settles what an earlier life left `sending`: sent again where that is safe, else of `unknown` outcome.
 pub async fn recover(core: &Arc<Core>) -> Result<(), ledger::Error> {
@@ -21,7 +22,8 @@ pub async fn recover(core: &Arc<Core>) -> Result<(), ledger::Error> {
 async fn settle(core: &Core, stuck: StuckDelivery) {
     // A program that was telling the message may still be at it.
     let lock = core.runs_folder().join(format!("{}.lock", stuck.id));
-    if let Ok(Err(error)) = tokio::task::spawn_blocking(move || process::wait_until_gone(&lock)).await {
+    let mark = Mark::delivery(&stuck.id);
+    if let Ok(Err(error)) = tokio::task::spawn_blocking(move || process::wait_until_gone(&lock, &mark)).await {
         tracing::error!(delivery_id = stuck.id, %error, "cannot tell whether the target's program has ended; going on");
     }
     let now = core.clock.now();

@@ -1,34 +1,38 @@
 //! The gateway's side: start a warden, give it its order, take the frames.
 
-use std::fs::{File, OpenOptions};
-use std::os::unix::fs::OpenOptionsExt as _;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::Stdio;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use rustix::fs::{FlockOperation, flock};
-use rustix::process::{Pid, Signal, kill_process_group};
+use rustix::process::{Pid, Signal, kill_process, kill_process_group};
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::process::{Child, ChildStdin, ChildStdout, Command};
+use tokio::time::sleep;
 use tokio_util::sync::CancellationToken;
 
+use super::GRACE;
 use super::capture::{Head, Tail};
+use super::marked::{self, Mark};
+use super::private::private_file;
 use super::wire::{self, End, LARGEST_FRAME, Order};
 
-/// Between SIGTERM and SIGKILL.
-const GRACE: Duration = Duration::from_secs(5);
-/// What a warden may take beyond its program's time and grace before it counts as lost.
-const SLACK: Duration = Duration::from_secs(10);
+/// What a warden may take beyond the grace, once it is to end its program, before it counts as lost.
+const SLACK: Duration = Duration::from_secs(3);
+/// How often a warden that is to end its program is woken, should it have been halted.
+const WAKE: Duration = Duration::from_millis(500);
 
 /// A program to run.
 #[derive(Debug, Clone)]
 pub struct Job {
     /// Program and arguments.
     pub argv: Vec<String>,
-    /// Its whole environment.
+    /// Its whole environment; the mark is added.
     pub env: Vec<(String, String)>,
     /// Its folder; the gateway's own when `None`.
     pub cwd: Option<String>,
+    /// What its processes are known by, also to a later gateway. No other job may have the same while this one runs.
+    pub mark: Mark,
     /// What it reads on standard input.
     pub stdin: Vec<u8>,
     /// How long it may run.
@@ -88,7 +92,7 @@ fn not_started(why: String) -> Report {
 }
 
 fn start(job: &Job) -> std::io::Result<Child> {
-    let lock = OpenOptions::new().create(true).truncate(true).write(true).mode(0o600).open(&job.lock)?;
+    let lock = private_file(&job.lock)?;
     flock(&lock, FlockOperation::NonBlockingLockExclusive)?;
     // The link stays right when the file is replaced by an upgrade while we run.
     #[expect(clippy::disallowed_methods, reason = "this is the one place that starts processes")]
@@ -97,6 +101,7 @@ fn start(job: &Job) -> std::io::Result<Child> {
         .arg0("doorbell-warden")
         .arg("warden")
         .env_clear()
+        .envs([job.mark.entry()])
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
         .stderr(Stdio::from(lock))
@@ -109,23 +114,28 @@ async fn attend(mut warden: Child, job: Job, stop: &CancellationToken) -> Report
     let (Some(control), Some(frames)) = (warden.stdin.take(), warden.stdout.take()) else {
         return not_started("the warden has no pipes".into());
     };
+    let (name, value) = job.mark.entry();
+    let mark = (name.to_owned(), value.to_owned());
     let order = Order {
         argv: job.argv,
-        env: job.env,
+        // The last entry of a name counts.
+        env: job.env.into_iter().chain([mark]).collect(),
         cwd: job.cwd,
         stdin_bytes: job.stdin.len(),
         timeout_ms: u64::try_from(job.timeout.as_millis()).unwrap_or(u64::MAX),
-        grace_ms: 5_000,
+        grace_ms: u64::try_from(GRACE.as_millis()).unwrap_or(u64::MAX),
     };
     let mut stdout = Head::new(job.stdout_limit);
     let mut stderr = Tail::new(job.stderr_limit);
     let mut group = None;
-    let limit = job.timeout.saturating_add(GRACE).saturating_add(SLACK);
+    let began = Instant::now();
+    let warden_pid = warden.id().and_then(|pid| Pid::from_raw(pid.try_into().ok()?));
     // The control pipe must stay open until the end: closing it means that the gateway has gone.
     let (talk, listen) =
         (talk(control, &order, &job.stdin, stop), listen(frames, &mut stdout, &mut stderr, &mut group));
     let end = tokio::select! {
-        end = tokio::time::timeout(limit, listen) => end.unwrap_or(None),
+        end = listen => end,
+        () = overdue(warden_pid, job.timeout, stop) => None,
         never = talk => match never {},
     };
     let exit = match end {
@@ -135,16 +145,49 @@ async fn attend(mut warden: Child, job: Job, stop: &CancellationToken) -> Report
         Some(End::Stopped) => Exit::Stopped,
         Some(End::NotStarted(why)) => Exit::NotStarted(why),
         None => {
+            let exit = if stop.is_cancelled() {
+                Exit::Stopped
+            } else if began.elapsed() >= job.timeout {
+                Exit::TimedOut
+            } else {
+                Exit::Lost
+            };
             let _ = warden.start_kill();
-            // Nobody watches over the program any more, and it must not live on beside its rerun.
-            if let Some(group) = group {
-                let _ = kill_process_group(group, Signal::KILL);
-            }
-            Exit::Lost
+            // Its grace is over when it should have ended before.
+            let grace = if exit == Exit::Lost { GRACE } else { Duration::ZERO };
+            end_without_warden(job.mark, group, grace).await;
+            exit
         }
     };
     let _ = warden.wait().await;
     Report { exit, stdout: stdout.bytes, stdout_cut: stdout.cut, stderr: stderr.into_text() }
+}
+
+/// Returns when a warden that is to end its program, because its time is over or because of `stop`, should long have done
+/// it. Meanwhile it wakes it: a program can halt its warden.
+async fn overdue(warden: Option<Pid>, timeout: Duration, stop: &CancellationToken) {
+    tokio::select! {
+        () = sleep(timeout) => {}
+        () = stop.cancelled() => {}
+    }
+    let since = Instant::now();
+    while since.elapsed() < GRACE + SLACK {
+        if let Some(warden) = warden {
+            let _ = kill_process(warden, Signal::CONT);
+        }
+        sleep(WAKE).await;
+    }
+}
+
+/// Ends a program that nobody watches over any more: it must not live on beside its rerun.
+async fn end_without_warden(mark: Mark, group: Option<Pid>, grace: Duration) {
+    if let Some(group) = group {
+        let _ = kill_process_group(group, Signal::KILL);
+    }
+    let swept = tokio::task::spawn_blocking(move || marked::sweep(&mark, grace)).await;
+    if let Ok(Err(error)) = swept {
+        tracing::error!(%error, "a program without its warden may still run");
+    }
 }
 
 /// Gives the order and the input, then waits for the wish to stop. Never returns: dropping it closes the pipe.
@@ -186,21 +229,5 @@ async fn listen(mut frames: ChildStdout, stdout: &mut Head, stderr: &mut Tail, g
             wire::END => return serde_json::from_slice(&body).ok(),
             _ => {}
         }
-    }
-}
-
-/// Waits until nothing holds the lock of a job of an earlier life any more, then removes its file. Blocks the thread.
-///
-/// A warden whose gateway has gone ends its program within the grace of 5 s, so this is short.
-pub fn wait_until_gone(lock: &Path) -> std::io::Result<()> {
-    let file = match File::open(lock) {
-        Ok(file) => file,
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(()),
-        Err(error) => return Err(error),
-    };
-    flock(&file, FlockOperation::LockExclusive)?;
-    match std::fs::remove_file(lock) {
-        Err(error) if error.kind() != std::io::ErrorKind::NotFound => Err(error),
-        _ => Ok(()),
     }
 }

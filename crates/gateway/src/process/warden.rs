@@ -3,12 +3,14 @@
 use std::io::{Read, Stdout, Write};
 use std::os::unix::process::{CommandExt as _, ExitStatusExt as _};
 use std::process::{Child, Command, ExitCode, ExitStatus, Stdio};
+use std::sync::atomic::AtomicBool;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
 use rustix::process::{Pid, Signal, getpid, set_child_subreaper};
+use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 
 use super::wire::{END, End, Order, STARTED, STDERR, STDOUT, STOP, read_order};
 use super::{descendants, wire};
@@ -32,6 +34,7 @@ const LOOK: Duration = Duration::from_millis(5);
 
 /// Serves as a warden: standard input and output speak the words of `wire.rs`; ends when the program and all that it started have ended.
 pub fn main() -> ExitCode {
+    deafen();
     // Without this, what the program leaves behind would go to init, out of our reach.
     let _ = set_child_subreaper(Some(getpid()));
     let mut control = std::io::stdin();
@@ -44,7 +47,7 @@ pub fn main() -> ExitCode {
     let out = Arc::new(Mutex::new(std::io::stdout()));
     let end = match start(&order) {
         Ok(child) => attend(child, &order, stdin, control, &out),
-        Err(error) => End::NotStarted(error.to_string()),
+        Err(error) => End::NotStarted(why_not_started(&order, &error)),
     };
     let report = serde_json::to_vec(&end).unwrap_or_default();
     say(&out, END, &report);
@@ -67,6 +70,24 @@ fn start(order: &Order) -> std::io::Result<Child> {
         command.current_dir(cwd);
     }
     command.spawn()
+}
+
+/// A warden ends with its program or its gateway, not by the polite signals: a program could send them to its parent, and somebody
+/// who ends all that is called doorbell means the gateway. Caught, not ignored: programs would inherit that.
+fn deafen() {
+    for signal in [SIGTERM, SIGINT, SIGHUP] {
+        // It can fail only for signals that cannot be caught.
+        let _ = signal_hook::flag::register(signal, Arc::new(AtomicBool::new(false)));
+    }
+}
+
+/// The system says "no such file" of a folder and of a program alike.
+fn why_not_started(order: &Order, error: &std::io::Error) -> String {
+    // Nothing is started any more, so the warden can try the folder itself.
+    match order.cwd.as_ref().map(|cwd| (cwd, std::env::set_current_dir(cwd))) {
+        Some((cwd, Err(why))) => format!("its folder (cwd) {cwd} cannot be used: {why}"),
+        _ => error.to_string(),
+    }
 }
 
 fn attend(mut child: Child, order: &Order, stdin: Vec<u8>, control: std::io::Stdin, out: &Arc<Mutex<Stdout>>) -> End {

@@ -1,20 +1,19 @@
 //! One run, from its claim to its end on record.
 
-use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use ledger::{ClaimedRun, FinishRun, Finished};
 use rules::retry::Backoff;
-use rules::run_end::{self, Next, Policy};
+use rules::run_end::{self, Policy};
 use tokio::time::sleep;
 
 use super::flights::Flight;
 use super::outcome::{Outcome, Parcel};
 use super::prepare::{self, Prepared};
 use super::stop_command;
-use crate::process::{self, Exit, Job, Report};
+use crate::process::{self, Exit, Job, Mark, Report};
 use crate::signals::RunEnded;
 use crate::{Core, chance};
 
@@ -63,6 +62,7 @@ async fn call(core: &Core, run: &ClaimedRun, prepared: &Prepared, flight: &Fligh
         argv: call.argv.clone(),
         env: call.env.clone(),
         cwd: call.cwd.clone(),
+        mark: Mark::run(&run.run_id),
         stdin: call.stdin.clone().unwrap_or_default().into_bytes(),
         timeout,
         lock: prepare::lock_file(core, &run.run_id),
@@ -70,7 +70,7 @@ async fn call(core: &Core, run: &ClaimedRun, prepared: &Prepared, flight: &Fligh
         stderr_limit: STDERR_KEPT,
     };
     let report = process::run(job, &flight.stop).await;
-    if let (Exit::TimedOut | Exit::Stopped, Some(stop)) = (&report.exit, &call.stop) {
+    if let (Exit::TimedOut | Exit::Stopped | Exit::Lost, Some(stop)) = (&report.exit, &call.stop) {
         stop_command::run(core, &run.run_id, stop).await;
     }
     if let Some(file) = &call.prompt_file {
@@ -96,7 +96,7 @@ fn exit(report: &Report, timeout: Duration, argv: &[String]) -> agents::Exit {
 
 fn write_private(path: &Path, bytes: &[u8]) -> std::io::Result<()> {
     use std::io::Write as _;
-    std::fs::OpenOptions::new().create(true).truncate(true).write(true).mode(0o600).open(path)?.write_all(bytes)
+    process::private_file(path)?.write_all(bytes)
 }
 
 async fn land(core: &Core, run: &ClaimedRun, outcome: Outcome, policy: &Policy, parcels: Vec<Parcel>, began: Instant) {
@@ -145,9 +145,4 @@ pub(super) async fn record(core: &Core, finish: &FinishRun) -> Finished {
         }
         sleep(OFFER_AGAIN).await;
     }
-}
-
-/// What an interruption makes of an event, for runs of an earlier life.
-pub(super) fn interrupted(standing: rules::run_end::Standing, policy: &Policy, now: i64) -> Next {
-    run_end::judge(rules::run_end::Ending::Interrupted, standing, policy, now, chance::jitter())
 }

@@ -3,12 +3,14 @@
 use std::sync::Arc;
 
 use ledger::{FinishRun, Finished, OrphanRun, RunRecord};
-use rules::run_end::Policy;
+use rules::run_end::{self, Ending, Policy};
 use rules::states::RunState;
 use tokio_util::task::TaskTracker;
 
+use super::flights::{Flight, StopWish};
 use super::{flight, prepare, stop_command};
-use crate::{Core, process};
+use crate::process::{self, Mark};
+use crate::{Core, chance};
 
 /// Finds the runs that an earlier life left in flight and deals with each in a task of its own. An event stays `running`
 /// until nothing of its last run is alive.
@@ -19,15 +21,23 @@ pub async fn recover(core: &Arc<Core>, tasks: &TaskTracker) -> Result<(), ledger
             event_id = orphan.event_id,
             "the run was interrupted; ending what is left of it"
         );
+        // It has its place among the runs in flight until nothing of it is left: no other run gets its agent's room.
+        let flight = core.flights.begin(&orphan.run_id, &orphan.route, &orphan.agent);
         let core = Arc::clone(core);
-        tasks.spawn(async move { end(&core, orphan).await });
+        tasks.spawn(async move {
+            let run_id = orphan.run_id.clone();
+            end(&core, orphan, &flight).await;
+            core.flights.end(&run_id);
+            core.runs_bell.notify_one();
+        });
     }
     Ok(())
 }
 
-async fn end(core: &Core, orphan: OrphanRun) {
+async fn end(core: &Core, orphan: OrphanRun, flight: &Flight) {
     let lock = prepare::lock_file(core, &orphan.run_id);
-    let gone = tokio::task::spawn_blocking(move || process::wait_until_gone(&lock)).await;
+    let mark = Mark::run(&orphan.run_id);
+    let gone = tokio::task::spawn_blocking(move || process::wait_until_gone(&lock, &mark)).await;
     if let Ok(Err(error)) = gone {
         tracing::error!(run_id = orphan.run_id, %error, "cannot tell whether the run's process has ended; going on");
     }
@@ -42,19 +52,22 @@ async fn end(core: &Core, orphan: OrphanRun) {
         max_retries: route.max_retries,
         backoff: route.backoff,
     });
+    let (state, ending, why) = match flight.wish() {
+        Some(StopWish::Person) => (RunState::Stopped, Ending::Stopped, "stopped by a person"),
+        _ => (RunState::Interrupted, Ending::Interrupted, "the gateway died during the run"),
+    };
     let now = core.clock.now();
     let finish = FinishRun {
         run_id: orphan.run_id.clone(),
         boot: core.boot,
         attempt: orphan.attempt,
         ended_at: now,
-        state: RunState::Interrupted,
-        record: RunRecord { error: Some("the gateway died during the run".into()), ..RunRecord::default() },
-        next: flight::interrupted(orphan.standing, &policy, now),
+        state,
+        record: RunRecord { error: Some(why.into()), ..RunRecord::default() },
+        next: run_end::judge(ending, orphan.standing, &policy, now, chance::jitter()),
         deliveries: Vec::new(),
     };
     if flight::record(core, &finish).await == Finished::Written {
         tracing::info!(run_id = orphan.run_id, event_id = orphan.event_id, next = %finish.next.state, "recovered");
     }
-    core.runs_bell.notify_one();
 }

@@ -6,7 +6,7 @@ use agents::Stop;
 use tokio_util::sync::CancellationToken;
 
 use crate::Core;
-use crate::process::{self, Exit, Job};
+use crate::process::{self, Exit, Job, Mark};
 
 /// Long enough for `docker stop`, short enough for a polite stop of the gateway.
 const TIMEOUT: Duration = Duration::from_secs(20);
@@ -19,6 +19,7 @@ pub(super) async fn run(core: &Core, run_id: &str, stop: &Stop) {
         argv: stop.argv.clone(),
         env: stop.env.clone(),
         cwd: stop.cwd.clone(),
+        mark: Mark::stop(run_id),
         stdin: Vec::new(),
         timeout: TIMEOUT,
         lock: core.runs_folder().join(format!("{run_id}.stop.lock")),

@@ -5,7 +5,7 @@ use std::time::Duration;
 use rules::states::EventState;
 use serde::{Deserialize, Serialize};
 
-use crate::Millis;
+use crate::{Error, Millis};
 
 /// Ignored events that are kept for each route; the oldest goes when one more comes.
 pub const IGNORED_KEPT: u64 = 10_000;
@@ -54,6 +54,20 @@ pub struct Key {
     pub text: String,
     /// How long after its end an event still makes a copy a duplicate.
     pub window: Duration,
+}
+
+impl Key {
+    /// Whether an event that held a key may have it back from `holder`, another one that holds it now in `state`.
+    ///
+    /// [`Error::Conflict`] when the other one does the work or has done it: both would succeed under one key.
+    pub(crate) fn may_return_from(holder: &str, state: EventState) -> Result<(), Error> {
+        if state.is_finished() && state != EventState::Succeeded {
+            return Ok(());
+        }
+        Err(Error::Conflict(format!(
+            "{holder} has taken its place: same delivery id or dedupe_key; to run it all the same, replay it"
+        )))
+    }
 }
 
 /// A request to admit an event.

@@ -206,7 +206,7 @@ pub struct Status {
     pub running: u64,
     /// Routes that are paused.
     pub paused: Vec<String>,
-    /// When the oldest event that waits to run came.
+    /// When the oldest event that waits to run came; one that waits for a time does not count.
     pub oldest_waiting: Option<Millis>,
 }
 

@@ -247,3 +247,17 @@ pub(super) async fn the_counters_are_those_of_the_listing(on: Subject) {
     on.end(&run, T0, done()).await;
     assert_eq!(on.status().await.unwrap().running, 0);
 }
+
+pub(super) async fn what_waits_for_a_time_is_not_the_oldest_that_waits(on: Subject) {
+    let came = |id: &str, after: i64| NewEvent { received_at: T0 + after, ..event(id, "r") };
+    let oldest = async || on.status().await.unwrap().oldest_waiting;
+    on.put(NewEvent { due_at: Some(T0 + MINUTE), ..came("ev_1", 1) }).await;
+    assert_eq!(oldest().await, None, "it could not run yet");
+    on.put(came("ev_2", 2)).await;
+    on.put(came("ev_3", 3)).await;
+    assert_eq!(oldest().await, Some(T0 + 2));
+    assert_eq!(on.claimed(T0, 1).await, ["ev_2"]);
+    assert_eq!(oldest().await, Some(T0 + 3));
+    assert_eq!(on.claimed(T0 + MINUTE, 0).await, [""; 0]);
+    assert_eq!(oldest().await, Some(T0 + 1), "its time has come");
+}

@@ -70,6 +70,18 @@ pub(super) async fn everything_survives_a_restart(mut on: Subject) {
     assert_eq!(on.claimed(T0 + MINUTE, 9).await, ["ev_2", "ev_3"]);
 }
 
+pub(super) async fn a_probe_changes_nothing(mut on: Subject) {
+    on.put(event("ev_1", "r")).await;
+    let before = everything(&on).await;
+    for _ in 0..3 {
+        on.probe().await.unwrap();
+    }
+    assert_eq!(everything(&on).await, before);
+    on.reopen().await;
+    on.probe().await.unwrap();
+    assert_eq!(everything(&on).await, before);
+}
+
 pub(super) async fn a_closed_ledger_says_so(on: Subject) {
     on.put(event("ev_1", "r")).await;
     on.close().await;
@@ -78,4 +90,5 @@ pub(super) async fn a_closed_ledger_says_so(on: Subject) {
     assert_eq!(on.admit(keyed(event("ev_2", "r"), "k")).await.unwrap_err(), Error::Closed);
     assert_eq!(on.claim_runs(on.offer(T0, 1)).await.unwrap_err(), Error::Closed);
     assert_eq!(on.status().await.unwrap_err(), Error::Closed);
+    assert_eq!(on.probe().await.unwrap_err(), Error::Closed);
 }

@@ -5,7 +5,7 @@ use rules::states::EventState;
 use super::scene::{
     MINUTE, Subject, T0, again_at, done, duplicate, ended, event, exhausted, interrupted, keyed, message, stored,
 };
-use crate::{Error, Ignored, Millis, NewEvent};
+use crate::{Admission, Error, Ignored, Millis, NewEvent};
 
 /// The text of a conflict about the event.
 fn conflict(answer: Result<(), Error>) -> String {
@@ -79,6 +79,81 @@ pub(super) async fn a_retry_on_a_paused_route_is_held(on: Subject) {
     assert_eq!(on.claimed(T0, 9).await, [""; 0]);
     on.resume("r").await.unwrap();
     assert_eq!(on.claimed(T0, 9).await, ["ev_1"]);
+}
+
+/// An event that was exhausted, and another one that came with its key since.
+async fn taken_over(on: &Subject) {
+    on.admit(keyed(event("ev_old", "r"), "k")).await.unwrap();
+    let run = on.claim_one(T0).await;
+    on.end(&run, T0, exhausted()).await;
+    assert_eq!(on.admit(keyed(event("ev_new", "r"), "k")).await.unwrap(), stored(EventState::Queued));
+}
+
+pub(super) async fn what_another_does_or_has_done_is_not_retried(on: Subject) {
+    taken_over(&on).await;
+    let before = on.event("ev_old").await.unwrap();
+    let refused = async |when: &str| {
+        let why = conflict(on.retry_event("ev_old").await);
+        assert!(why.starts_with("ev_new has taken its place: same delivery id or dedupe_key"), "{when}: {why}");
+        assert_eq!(on.event("ev_old").await.unwrap(), before, "{when}");
+        let copy = on.admit(keyed(event("ev_copy", "r"), "k")).await.unwrap();
+        assert_eq!(copy, duplicate("ev_new"), "{when}: the key stays where it is");
+    };
+    refused("queued").await;
+    on.pause("r", T0).await.unwrap();
+    refused("held").await;
+    on.resume("r").await.unwrap();
+    let run = on.claim_one(T0).await;
+    refused("running").await;
+    on.end(&run, T0, again_at(T0 + MINUTE)).await;
+    refused("waits for its retry").await;
+    let run = on.claim_one(T0 + MINUTE).await;
+    on.end(&run, T0 + MINUTE, done()).await;
+    refused("succeeded").await;
+    assert_eq!(on.claimed(T0 + MINUTE, 9).await, [""; 0], "one success under one key");
+    // A success that has gone is known no more.
+    assert_eq!(on.prune(EventState::Succeeded, T0 + 2 * MINUTE, 9).await.unwrap(), 1);
+    on.retry_event("ev_old").await.unwrap();
+    assert_eq!(on.claimed(T0 + MINUTE, 9).await, ["ev_old"]);
+}
+
+pub(super) async fn a_retry_takes_its_key_back(on: Subject) {
+    taken_over(&on).await;
+    on.cancel_event("ev_new", "no", T0).await.unwrap();
+    on.retry_event("ev_old").await.unwrap();
+    assert_eq!(on.admit(keyed(event("ev_3", "r"), "k")).await.unwrap(), duplicate("ev_old"));
+    assert!(
+        conflict(on.retry_event("ev_new").await).starts_with("ev_old has taken its place"),
+        "now it is the other one"
+    );
+    let run = on.claim_one(T0).await;
+    on.end(&run, T0, exhausted()).await;
+    on.retry_event("ev_new").await.unwrap();
+    assert_eq!(on.admit(keyed(event("ev_4", "r"), "k")).await.unwrap(), duplicate("ev_new"));
+    assert!(conflict(on.retry_event("ev_old").await).starts_with("ev_new has taken its place"));
+    // Only the one that holds the key takes it along when it goes.
+    assert_eq!(on.prune(EventState::Exhausted, T0 + 1, 9).await.unwrap(), 1, "ev_old");
+    assert_eq!(on.admit(keyed(event("ev_5", "r"), "k")).await.unwrap(), duplicate("ev_new"));
+    let run = on.claim_one(T0).await;
+    on.end(&run, T0, exhausted()).await;
+    assert_eq!(on.prune(EventState::Exhausted, T0 + 1, 9).await.unwrap(), 1, "ev_new");
+    assert_eq!(on.admit(keyed(event("ev_6", "r"), "k")).await.unwrap(), stored(EventState::Queued));
+}
+
+pub(super) async fn a_retry_cares_for_its_own_key_only(on: Subject) {
+    taken_over(&on).await;
+    let ends = [keyed(event("ev_l", "r"), "l"), keyed(event("ev_s", "s"), "k")];
+    let no_key = Admission { key: None, ..keyed(event("ev_none", "r"), "k") };
+    for admission in ends.into_iter().chain([no_key]) {
+        let id = admission.event.id.clone();
+        on.admit(admission).await.unwrap();
+        on.cancel_event(&id, "no", T0).await.unwrap();
+        on.retry_event(&id).await.unwrap();
+    }
+    let copies = [("r", "k", "ev_new"), ("r", "l", "ev_l"), ("s", "k", "ev_s")];
+    for (route, key, holder) in copies {
+        assert_eq!(on.admit(keyed(event("ev_copy", route), key)).await.unwrap(), duplicate(holder));
+    }
 }
 
 /// Puts an event on the route r and lets it end at a time.

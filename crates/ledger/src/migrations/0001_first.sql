@@ -7,6 +7,8 @@ CREATE TABLE events (
     source TEXT NOT NULL,
     event_type TEXT NOT NULL,
     delivery_id TEXT NOT NULL,
+    -- The key that it came with, whether it still holds it or not; NULL: nothing can be a duplicate of it.
+    key TEXT,
     state TEXT NOT NULL,
     reason TEXT,
     ready INTEGER NOT NULL DEFAULT 0,
@@ -29,7 +31,8 @@ CREATE INDEX events_line ON events (route, line, seq)
 CREATE INDEX events_line_ready ON events (route, line) WHERE line IS NOT NULL AND ready = 1;
 CREATE INDEX events_finished ON events (state, finished_at, seq) WHERE finished_at IS NOT NULL;
 CREATE INDEX events_by_route ON events (route, state, seq);
-CREATE INDEX events_by_state ON events (state, seq);
+-- `due_at` so that the oldest event that could run is found without a look at those that wait for a time.
+CREATE INDEX events_by_state ON events (state, seq, due_at);
 CREATE INDEX events_by_delivery_id ON events (delivery_id, seq);
 
 -- The requests, in a table of their own so that the pages of the queue stay small. `codec`: 0 plain, 1 zstd.
@@ -40,7 +43,7 @@ CREATE TABLE requests (
     body BLOB NOT NULL
 ) STRICT;
 
--- What must not come twice: the newest event of each (route, key).
+-- What must not come twice: the event that holds each (route, key), the newest or an older one that was retried since.
 CREATE TABLE keys (
     route TEXT NOT NULL,
     key TEXT NOT NULL,

@@ -17,7 +17,7 @@ pub(super) struct Data {
     pub(super) events: Vec<EventRow>,
     pub(super) runs: Vec<RunRow>,
     pub(super) deliveries: Vec<DeliveryRow>,
-    /// (route, key) → the id of the newest event with it.
+    /// (route, key) → the id of the event that holds it: the newest with it, or an older one that was retried since.
     pub(super) keys: BTreeMap<(String, String), String>,
     /// Route → when its current minute of admissions began, and how many it has admitted since.
     pub(super) minutes: BTreeMap<String, (Millis, u32)>,
@@ -31,6 +31,8 @@ pub(super) struct Data {
 pub(super) struct EventRow {
     pub(super) seq: u64,
     pub(super) shown: Event,
+    /// The key that it came with, whether it still holds it or not.
+    pub(super) key: Option<String>,
     pub(super) priority: i64,
     pub(super) standing: Standing,
     pub(super) request: StoredRequest,

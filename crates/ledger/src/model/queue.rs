@@ -11,8 +11,8 @@ use rules::states::{DeliveryState, EventState, RunState};
 use super::data::{Data, DeliveryRow, EventRow, RunRow, taken};
 use crate::api::admit::IGNORED_KEPT;
 use crate::{
-    Admission, Admitted, Boot, ClaimRuns, ClaimedRun, Delivery, Error, Event, FinishRun, Finished, Ignored, Millis,
-    NewDelivery, NewEvent, OrphanRun, Run,
+    Admission, Admitted, Boot, ClaimRuns, ClaimedRun, Delivery, Error, Event, FinishRun, Finished, Ignored, Key,
+    Millis, NewDelivery, NewEvent, OrphanRun, Run,
 };
 
 const MINUTE: Millis = 60_000;
@@ -36,7 +36,7 @@ impl Data {
             return Ok(Admitted::Limited { retry_after: Duration::from_millis(left.max(1000)) });
         }
         let (state, reason) = self.waiting(&event.route);
-        self.insert(event, state, reason)?;
+        self.insert(event, admission.key.as_ref(), state, reason)?;
         if admission.rate_per_minute > 0 {
             self.minutes.insert(event.route.clone(), (minute.0, minute.1 + 1));
         }
@@ -55,7 +55,7 @@ impl Data {
     }
 
     pub(super) fn record_ignored(&mut self, ignored: &Ignored) -> Result<(), Error> {
-        self.insert(&ignored.event, EventState::Ignored, Some(ignored.reason.clone()))?;
+        self.insert(&ignored.event, None, EventState::Ignored, Some(ignored.reason.clone()))?;
         let of_route = |e: &&EventRow| e.shown.state == EventState::Ignored && e.shown.route == ignored.event.route;
         let kept = self.events.iter().filter(of_route).count();
         if u64::try_from(kept).is_ok_and(|kept| kept > IGNORED_KEPT) {
@@ -65,7 +65,13 @@ impl Data {
         Ok(())
     }
 
-    fn insert(&mut self, new: &NewEvent, state: EventState, reason: Option<String>) -> Result<(), Error> {
+    fn insert(
+        &mut self,
+        new: &NewEvent,
+        key: Option<&Key>,
+        state: EventState,
+        reason: Option<String>,
+    ) -> Result<(), Error> {
         if self.event(&new.id).is_ok() {
             return Err(taken(&new.id));
         }
@@ -88,8 +94,8 @@ impl Data {
             deliveries: Vec::new(),
         };
         let seq = self.next_seq();
-        let (priority, request) = (new.priority, new.request.clone());
-        self.events.push(EventRow { seq, shown, priority, standing: Standing::default(), request });
+        let (key, priority, request) = (key.map(|key| key.text.clone()), new.priority, new.request.clone());
+        self.events.push(EventRow { seq, shown, key, priority, standing: Standing::default(), request });
         Ok(())
     }
 

@@ -6,7 +6,7 @@ use rules::run_end::Standing;
 use rules::states::{DeliveryState, EventState};
 
 use super::data::Data;
-use crate::{Error, Millis};
+use crate::{Error, Key, Millis};
 
 impl Data {
     pub(super) fn cancel_event(&mut self, id: &str, reason: &str, now: Millis) -> Result<(), Error> {
@@ -32,7 +32,15 @@ impl Data {
                 before.shown.state
             )));
         }
+        let place = before.key.clone().map(|key| (before.shown.route.clone(), key));
+        let holder = place.as_ref().and_then(|place| self.keys.get(place)).filter(|holder| *holder != id);
+        if let Some(holder) = holder {
+            Key::may_return_from(holder, self.event(holder)?.shown.state)?;
+        }
         let (state, reason) = self.waiting(&before.shown.route);
+        if let Some(place) = place {
+            self.keys.insert(place, id.to_owned());
+        }
         let event = self.event_mut(id)?;
         event.shown.state = state;
         event.shown.reason = reason;

@@ -99,7 +99,7 @@ impl Data {
         }
         let running = self.runs.iter().filter(|r| r.shown.state == RunState::Running).count();
         status.running = u64::try_from(running).unwrap_or(u64::MAX);
-        let queued = self.events.iter().find(|e| e.shown.state == EventState::Queued);
+        let queued = self.events.iter().find(|e| e.shown.state == EventState::Queued && e.shown.due_at.is_none());
         status.oldest_waiting = queued.map(|e| e.shown.received_at);
         status
     }

@@ -45,19 +45,26 @@ pub(super) fn admit(connection: &Connection, admission: &Admission, packed: &Pac
         return Ok(Admitted::Limited { retry_after });
     }
     let (state, reason) = lines::waiting(lines::obstacle(connection, &event.route)?);
-    let seq = insert(connection, event, state, reason, packed)?;
-    if let Some(key) = &admission.key {
-        connection
-            .prepare_cached(
-                "INSERT INTO keys VALUES (?1, ?2, ?3) ON CONFLICT (route, key) DO UPDATE SET event_seq = excluded.event_seq",
-            )
-            .and_then(|mut s| s.execute(params![event.route, key.text, seq]))
-            .map_err(failed)?;
+    let key = admission.key.as_ref().map(|key| key.text.as_str());
+    let seq = insert(connection, event, key, state, reason, packed)?;
+    if let Some(key) = key {
+        hold(connection, &event.route, key, seq)?;
     }
     if state == EventState::Queued && event.due_at.is_none() {
         lines::enter(connection, seq, &event.route, event.line.as_deref())?;
     }
     Ok(Admitted::Stored { state })
+}
+
+/// Gives the key to the event, whoever held it.
+pub(super) fn hold(connection: &Connection, route: &str, key: &str, seq: i64) -> Result<(), Error> {
+    connection
+        .prepare_cached(
+            "INSERT INTO keys VALUES (?1, ?2, ?3) ON CONFLICT (route, key) DO UPDATE SET event_seq = excluded.event_seq",
+        )
+        .and_then(|mut s| s.execute(params![route, key, seq]))
+        .map(drop)
+        .map_err(failed)
 }
 
 fn duplicate_of(
@@ -117,6 +124,7 @@ fn over_rate(connection: &Connection, route: &str, limit: u32, now: Millis) -> R
 fn insert(
     connection: &Connection,
     event: &NewEvent,
+    key: Option<&str>,
     state: EventState,
     reason: Option<&str>,
     packed: &Packed,
@@ -124,8 +132,8 @@ fn insert(
     connection
         .prepare_cached(
             "INSERT INTO events (id, route, source, event_type, delivery_id, state, reason, line, priority, due_at, hop,
-                                 received_at, finished_at)
-             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13)",
+                                 received_at, finished_at, key)
+             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14)",
         )
         .and_then(|mut s| {
             s.execute(params![
@@ -142,6 +150,7 @@ fn insert(
                 event.hop,
                 event.received_at,
                 state.is_finished().then_some(event.received_at),
+                key,
             ])
         })
         .map_err(failed)?;
@@ -154,7 +163,7 @@ fn insert(
 }
 
 pub(super) fn record_ignored(connection: &Connection, ignored: &Ignored, packed: &Packed) -> Result<(), Error> {
-    insert(connection, &ignored.event, EventState::Ignored, Some(&ignored.reason), packed)?;
+    insert(connection, &ignored.event, None, EventState::Ignored, Some(&ignored.reason), packed)?;
     let route = &ignored.event.route;
     let kept: Option<u64> = connection
         .prepare_cached("SELECT value FROM counters WHERE name = 'ignored.' || ?1")

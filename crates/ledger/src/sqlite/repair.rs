@@ -4,25 +4,30 @@ use rules::states::{DeliveryState, EventState};
 use rusqlite::{Connection, OptionalExtension as _, params};
 
 use super::views::parse;
-use super::{failed, lines};
-use crate::{Error, Millis};
+use super::{admit, failed, lines};
+use crate::{Error, Key, Millis};
 
 struct Found {
     seq: i64,
     route: String,
     line: Option<String>,
+    key: Option<String>,
     state: EventState,
 }
 
 fn find(connection: &Connection, id: &str) -> Result<Found, Error> {
     let row = connection
-        .prepare_cached("SELECT seq, route, line, state FROM events WHERE id = ?1")
+        .prepare_cached("SELECT seq, route, line, key, state FROM events WHERE id = ?1")
         .and_then(|mut s| {
-            s.query_row([id], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?, row.get::<_, String>(3)?))).optional()
+            s.query_row([id], |row| {
+                let state = row.get::<_, String>(4)?;
+                Ok((row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?, state))
+            })
+            .optional()
         })
         .map_err(failed)?;
-    let (seq, route, line, text) = row.ok_or_else(|| Error::NotFound { kind: "event", id: id.to_owned() })?;
-    Ok(Found { seq, route, line, state: parse(&text)? })
+    let (seq, route, line, key, text) = row.ok_or_else(|| Error::NotFound { kind: "event", id: id.to_owned() })?;
+    Ok(Found { seq, route, line, key, state: parse(&text)? })
 }
 
 pub(super) fn cancel_event(connection: &Connection, id: &str, reason: &str, now: Millis) -> Result<(), Error> {
@@ -53,6 +58,9 @@ pub(super) fn retry_event(connection: &Connection, id: &str) -> Result<(), Error
             event.state
         )));
     }
+    if let Some(key) = &event.key {
+        take_back(connection, &event, key)?;
+    }
     let (state, reason) = lines::waiting(lines::obstacle(connection, &event.route)?);
     connection
         .execute(
@@ -65,6 +73,23 @@ pub(super) fn retry_event(connection: &Connection, id: &str) -> Result<(), Error
         EventState::Queued => lines::enter(connection, event.seq, &event.route, event.line.as_deref()),
         _ => Ok(()),
     }
+}
+
+/// Who holds a key.
+pub(super) const HOLDER: &str = "SELECT e.id, e.state FROM keys k JOIN events e ON e.seq = k.event_seq WHERE k.route = ?1 AND k.key = ?2 AND e.seq <> ?3";
+
+/// Gives the event its key again, unless another one does its work or has done it.
+fn take_back(connection: &Connection, event: &Found, key: &str) -> Result<(), Error> {
+    let other: Option<(String, String)> = connection
+        .prepare_cached(HOLDER)
+        .and_then(|mut s| {
+            s.query_row(params![event.route, key, event.seq], |row| Ok((row.get(0)?, row.get(1)?))).optional()
+        })
+        .map_err(failed)?;
+    if let Some((holder, state)) = other {
+        Key::may_return_from(&holder, parse(&state)?)?;
+    }
+    admit::hold(connection, &event.route, key, event.seq)
 }
 
 pub(super) fn retry_delivery(connection: &Connection, id: &str, now: Millis) -> Result<(), Error> {

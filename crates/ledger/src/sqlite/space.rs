@@ -1,9 +1,12 @@
-//! Free space, looked at no more than once a second.
+//! Whether there is room: free space, looked at no more than once a second, and a write on trial.
 
 use std::path::PathBuf;
 use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
+use rusqlite::Connection;
+
+use super::failed;
 use crate::Error;
 
 /// A look at a disk that is not repeated for a second.
@@ -36,4 +39,14 @@ impl Space {
         };
         if free < self.wanted { Err(Error::DiskLow { free, wanted: self.wanted }) } else { Ok(()) }
     }
+}
+
+/// A write that changes nothing that is shown. The value must be another one each time: SQLite writes no page whose bytes
+/// stay the same.
+pub(super) fn try_write(connection: &Connection) -> Result<(), Error> {
+    connection
+        .prepare_cached("INSERT INTO meta VALUES ('probes', 1) ON CONFLICT (name) DO UPDATE SET value = value + 1")
+        .and_then(|mut s| s.execute([]))
+        .map(drop)
+        .map_err(failed)
 }

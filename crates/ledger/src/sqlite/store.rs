@@ -14,7 +14,7 @@ use super::lock::{Lock, LockError};
 use super::readers::Readers;
 use super::space::Space;
 use super::writer::{Flush, Writer};
-use super::{admit, blob, claim, connect, deliver, failed, finish, recover, repair, routes, schema, views};
+use super::{admit, blob, claim, connect, deliver, failed, finish, recover, repair, routes, schema, space, views};
 use crate::{
     Admission, Admitted, Boot, ClaimDeliveries, ClaimRuns, ClaimedDelivery, ClaimedRun, Delivery, DeliveryEnd,
     DeliveryQuery, Due, Error, Event, EventQuery, FinishRun, Finished, Ignored, Ledger, Millis, OrphanRun, Page, Run,
@@ -252,6 +252,11 @@ impl Ledger for Store {
 
     async fn status(&self) -> Result<Status, Error> {
         self.readers.read(views::status).await
+    }
+
+    async fn probe(&self) -> Result<(), Error> {
+        self.space.check()?;
+        self.writer.write(Flush::Relaxed, SMALL, space::try_write).await
     }
 
     async fn close(&self) {

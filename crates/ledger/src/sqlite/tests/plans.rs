@@ -56,6 +56,7 @@ async fn claims_read_their_indexes() {
         seeks(connection, lines::LINE_STANDS_BACK, "events_line_ready");
         seeks(connection, deliver::DUE, "deliveries_due");
         seeks(connection, admit::OLDEST_IGNORED, "events_by_route");
+        seeks(connection, repair::HOLDER, "KEY");
         seeks(connection, routes::ROUTES_WAITING, "events_by_route");
         for sql in [routes::HOLD, routes::FREE] {
             seeks(connection, sql, "events_by_route");

@@ -132,6 +132,8 @@ async fn a_disk_that_is_nearly_full_takes_no_events_but_ends_runs() {
     assert!(matches!(low, Error::DiskLow { wanted: u64::MAX, free } if free > 0), "{low:?}");
     let ignored = Ignored { event: admission("ev_3", Vec::new()).event, reason: "event".into() };
     assert!(matches!(store.record_ignored(ignored).await, Err(Error::DiskLow { .. })));
+    let probed = store.probe().await.unwrap_err();
+    assert!(matches!(probed, Error::DiskLow { wanted: u64::MAX, free } if free > 0), "{probed:?}");
     assert_eq!(store.event("ev_1").await.unwrap().state, EventState::Queued);
     let claim = ClaimRuns {
         boot,
@@ -155,6 +157,27 @@ async fn a_disk_that_is_nearly_full_takes_no_events_but_ends_runs() {
     assert_eq!(store.run("run_1").await.unwrap().answer.as_deref(), Some("paid for"));
     assert_eq!(store.prune(EventState::Succeeded, T0 + 1, 9).await.unwrap(), 1);
     store.close().await;
+}
+
+#[tokio::test]
+async fn a_probe_says_whether_the_writer_can_write() {
+    const BREAK: &str = "CREATE TEMP TRIGGER broken BEFORE UPDATE ON meta BEGIN SELECT RAISE(FAIL, 'on purpose'); END";
+    const MEND: &str = "DROP TRIGGER IF EXISTS broken";
+    let home = tempdir().unwrap();
+    let store = open(home.path());
+    for writable in [true, false, true] {
+        store.on_writer(if writable { MEND } else { BREAK }).await.unwrap();
+        match store.probe().await {
+            Ok(()) => assert!(writable),
+            Err(Error::Unavailable(why)) => assert!(!writable && why.contains("on purpose"), "{why}"),
+            Err(other) => panic!("{other:?}"),
+        }
+    }
+    store.close().await;
+    // Each of them reached the file: a write of the same bytes would not.
+    let raw = rusqlite::Connection::open(home.path().join("doorbell.db")).unwrap();
+    let probes: i64 = raw.query_row("SELECT value FROM meta WHERE name = 'probes'", [], |row| row.get(0)).unwrap();
+    assert_eq!(probes, 2);
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

@@ -7,9 +7,11 @@ use super::parse;
 use crate::sqlite::failed;
 use crate::{Due, Error, Millis, Status};
 
-/// When the oldest event in a state came.
+/// When the oldest event in a state came, of those that wait for no time. The index has both, so that events which wait
+/// for one are passed over without a look at their rows.
 pub(in crate::sqlite) const OLDEST: &str =
-    "SELECT received_at FROM events INDEXED BY events_by_state WHERE state = ?1 ORDER BY seq LIMIT 1";
+    "SELECT received_at FROM events INDEXED BY events_by_state WHERE state = ?1 AND due_at IS NULL
+     ORDER BY seq LIMIT 1";
 
 /// The next time that an event waits for.
 pub(in crate::sqlite) const NEXT_EVENT: &str =
