@@ -1,11 +1,11 @@
 //! What the demo's home holds, and how its agents are waited for.
 
 use std::fs;
-use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
 use anyhow::Context as _;
+use gateway::process::write_private;
 
 /// The route of the first steps.
 pub(super) const REVIEW: &str = "github-review";
@@ -51,16 +51,13 @@ pub(super) fn write_home(home: &Path) -> anyhow::Result<String> {
          \x20   agent: slow\n\
          \x20   deliver: file\n"
     );
-    write_private(&agent, AGENT)?;
-    write_private(&home.join("config.yaml"), &config)?;
+    write(&agent, AGENT)?;
+    write(&home.join("config.yaml"), &config)?;
     Ok(secret)
 }
 
-fn write_private(path: &Path, text: &str) -> anyhow::Result<()> {
-    use std::io::Write as _;
-    let file = fs::OpenOptions::new().create_new(true).write(true).mode(0o600).open(path);
-    let mut file = file.with_context(|| format!("cannot make {}", path.display()))?;
-    file.write_all(text.as_bytes()).with_context(|| format!("cannot write {}", path.display()))
+fn write(path: &Path, text: &str) -> anyhow::Result<()> {
+    write_private(path, text.as_bytes()).with_context(|| format!("cannot write {}", path.display()))
 }
 
 /// The routes of the configuration, indented for reading.

@@ -6,6 +6,7 @@ use std::os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _};
 use std::path::{Path, PathBuf};
 
 use anyhow::Context as _;
+use gateway::process::write_private;
 
 /// Makes the home and its folders, for their owner only.
 pub(crate) fn prepare(home: &Path) -> anyhow::Result<()> {
@@ -49,6 +50,5 @@ pub(crate) fn admin_url_file(home: &Path) -> PathBuf {
 /// Says where the admin address is.
 pub(super) fn write_admin_url(home: &Path, url: &str) -> anyhow::Result<()> {
     let path = admin_url_file(home);
-    let file = fs::OpenOptions::new().create(true).truncate(true).write(true).mode(0o600).open(&path);
-    file.and_then(|mut file| file.write_all(url.as_bytes())).with_context(|| format!("cannot write {}", path.display()))
+    write_private(&path, url.as_bytes()).with_context(|| format!("cannot write {}", path.display()))
 }

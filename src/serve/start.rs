@@ -122,11 +122,10 @@ fn access(options: &Options, config: &Config) -> anyhow::Result<Access> {
 
 /// Starts the stages behind the ledger, after what an earlier life left is settled or on its way to be.
 async fn workers(core: &Arc<Core>) -> anyhow::Result<(Worker, Worker)> {
-    let runs = TaskTracker::new();
+    let (runs, sending) = (TaskTracker::new(), TaskTracker::new());
     core.reconcile_routes().await?;
-    deliver::recover(core).await?;
+    deliver::recover(core, &sending).await?;
     run::recover(core, &runs).await?;
-    let sending = TaskTracker::new();
     let courier =
         Courier::new(Arc::clone(core), sending.clone()).map_err(anyhow::Error::msg).context("cannot deliver")?;
     let scheduler = Scheduler::new(Arc::clone(core), runs.clone());

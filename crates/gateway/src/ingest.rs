@@ -90,5 +90,5 @@ async fn respond(ingest: Arc<Ingest>, profile: String, route: String, request: R
         answer
     });
     // A panic in the pipeline is a fault of ours: nothing was promised, the sender comes back.
-    work.await.unwrap_or(Answer::CannotStore { retry_after: 5 }).into_response()
+    work.await.unwrap_or(Answer::CannotStore { retry_after: pipeline::COME_BACK }).into_response()
 }

@@ -23,7 +23,7 @@ mod wire;
 
 pub use gone::wait_until_gone;
 pub use marked::Mark;
-pub use private::private_file;
+pub use private::write_private;
 pub use run::{Exit, Job, Report, run};
 
 /// Between SIGTERM and SIGKILL.

@@ -4,16 +4,19 @@ use std::sync::Arc;
 
 use ledger::{DeliveryEnd, StuckDelivery};
 use rules::states::DeliveryState;
+use tokio_util::task::TaskTracker;
 
 use super::courier;
 use crate::Core;
 use crate::process::{self, Mark};
 
-/// Settles what an earlier life left `sending`: sent again where that is safe, else of `unknown` outcome.
-pub async fn recover(core: &Arc<Core>) -> Result<(), ledger::Error> {
+/// Settles what an earlier life left `sending`, each in a task of its own: sent again where that is safe, else of `unknown`
+/// outcome.
+pub async fn recover(core: &Arc<Core>, tasks: &TaskTracker) -> Result<(), ledger::Error> {
     for stuck in core.ledger.stuck_deliveries(core.boot).await? {
         if core.ledger.adopt_delivery(&stuck.id, core.boot).await? {
-            settle(core, stuck).await;
+            let core = Arc::clone(core);
+            tasks.spawn(async move { settle(&core, stuck).await });
         }
     }
     Ok(())

@@ -24,7 +24,7 @@ const ROOM: Duration = Duration::from_secs(2);
 /// A body above this is judged off the threads that serve sockets.
 const LARGE: usize = 128 << 10;
 /// Seconds after which a sender may find the ledger able to write again.
-const COME_BACK: u64 = 5;
+pub(super) const COME_BACK: u64 = 5;
 
 /// Takes a request through all steps; also says whether its route exists.
 pub(super) async fn run(ingest: &Ingest, profile: &str, name: &str, request: Request) -> (bool, Answer) {

@@ -4,6 +4,7 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use config::Route;
 use ledger::{ClaimedRun, FinishRun, Finished};
 use rules::retry::Backoff;
 use rules::run_end::{self, Policy};
@@ -29,18 +30,22 @@ pub(super) async fn fly(core: &Arc<Core>, run: ClaimedRun, flight: &Flight) {
     let config = core.config();
     let (outcome, policy, parcels) = match prepare::prepare(core, &config, &run).await {
         Ok(prepared) => {
-            let policy = Policy { max_retries: prepared.route.max_retries, backoff: prepared.route.backoff };
             let outcome = call(core, &run, &prepared, flight).await;
-            (outcome, policy, prepared.parcels)
+            (outcome, policy(Some(&prepared.route)), prepared.parcels)
         }
-        Err(why) => (Outcome::unprepared(why), policy_without_route(), Vec::new()),
+        Err(why) => (Outcome::unprepared(why), policy(None), Vec::new()),
     };
     land(core, &run, outcome, &policy, parcels, began).await;
 }
 
-/// When an event's route has gone between claim and start: it is tried again, and held by then.
-pub(super) fn policy_without_route() -> Policy {
-    Policy { max_retries: 1, backoff: Backoff { first: Duration::from_mins(1), cap: Duration::from_mins(30) } }
+/// The retries of a run's route. When that has gone meanwhile, the event is tried once more, and held by then.
+pub(super) fn policy(route: Option<&Route>) -> Policy {
+    match route {
+        Some(route) => Policy { max_retries: route.max_retries, backoff: route.backoff },
+        None => {
+            Policy { max_retries: 1, backoff: Backoff { first: Duration::from_mins(1), cap: Duration::from_mins(30) } }
+        }
+    }
 }
 
 async fn call(core: &Core, run: &ClaimedRun, prepared: &Prepared, flight: &Flight) -> Outcome {
@@ -52,7 +57,7 @@ async fn call(core: &Core, run: &ClaimedRun, prepared: &Prepared, flight: &Fligh
         Err(error) => core.signals.ledger_failed("record a prompt", &error),
     }
     if let Some(file) = &call.prompt_file
-        && let Err(error) = write_private(Path::new(&file.path), file.content.as_bytes())
+        && let Err(error) = process::write_private(Path::new(&file.path), file.content.as_bytes())
     {
         return Outcome::unprepared(format!("cannot write the prompt's file {}: {error}", file.path));
     }
@@ -92,11 +97,6 @@ fn exit(report: &Report, timeout: Duration, argv: &[String]) -> agents::Exit {
             agents::Exit::NotStarted { program: argv.first().cloned().unwrap_or_default(), why: why.clone() }
         }
     }
-}
-
-fn write_private(path: &Path, bytes: &[u8]) -> std::io::Result<()> {
-    use std::io::Write as _;
-    process::private_file(path)?.write_all(bytes)
 }
 
 async fn land(core: &Core, run: &ClaimedRun, outcome: Outcome, policy: &Policy, parcels: Vec<Parcel>, began: Instant) {

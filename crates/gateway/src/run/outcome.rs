@@ -51,7 +51,7 @@ impl Outcome {
         };
         let record = RunRecord { exit_code, stderr: report.stderr.clone(), ..RunRecord::default() };
         if report.exit == Exit::Stopped {
-            return Outcome::stopped(wish, record);
+            return Outcome::cut_off(wish, "the gateway stopped", record);
         }
         match verdict() {
             RunVerdict::Succeeded(answer) => Outcome::succeeded(answer, record),
@@ -60,10 +60,11 @@ impl Outcome {
         }
     }
 
-    fn stopped(wish: Option<StopWish>, record: RunRecord) -> Outcome {
+    /// The outcome of a run that did not end by itself: for `why`, unless a person wanted it.
+    pub(super) fn cut_off(wish: Option<StopWish>, why: &str, record: RunRecord) -> Outcome {
         let (state, ending, why) = match wish {
             Some(StopWish::Person) => (RunState::Stopped, Ending::Stopped, "stopped by a person"),
-            _ => (RunState::Interrupted, Ending::Interrupted, "the gateway stopped"),
+            _ => (RunState::Interrupted, Ending::Interrupted, why),
         };
         Outcome { state, ending, record: RunRecord { error: Some(why.into()), ..record }, silent: false }
     }

@@ -3,11 +3,11 @@
 use std::sync::Arc;
 
 use ledger::{FinishRun, Finished, OrphanRun, RunRecord};
-use rules::run_end::{self, Ending, Policy};
-use rules::states::RunState;
+use rules::run_end;
 use tokio_util::task::TaskTracker;
 
-use super::flights::{Flight, StopWish};
+use super::flights::Flight;
+use super::outcome::Outcome;
 use super::{flight, prepare, stop_command};
 use crate::process::{self, Mark};
 use crate::{Core, chance};
@@ -34,7 +34,7 @@ pub async fn recover(core: &Arc<Core>, tasks: &TaskTracker) -> Result<(), ledger
     Ok(())
 }
 
-async fn end(core: &Core, orphan: OrphanRun, flight: &Flight) {
+async fn end(core: &Core, orphan: OrphanRun, place: &Flight) {
     let lock = prepare::lock_file(core, &orphan.run_id);
     let mark = Mark::run(&orphan.run_id);
     let gone = tokio::task::spawn_blocking(move || process::wait_until_gone(&lock, &mark)).await;
@@ -48,23 +48,17 @@ async fn end(core: &Core, orphan: OrphanRun, flight: &Flight) {
     {
         stop_command::run(core, &orphan.run_id, &stop).await;
     }
-    let policy = config.routes.get(&orphan.route).map_or_else(flight::policy_without_route, |route| Policy {
-        max_retries: route.max_retries,
-        backoff: route.backoff,
-    });
-    let (state, ending, why) = match flight.wish() {
-        Some(StopWish::Person) => (RunState::Stopped, Ending::Stopped, "stopped by a person"),
-        _ => (RunState::Interrupted, Ending::Interrupted, "the gateway died during the run"),
-    };
+    let policy = flight::policy(config.routes.get(&orphan.route).map(AsRef::as_ref));
+    let outcome = Outcome::cut_off(place.wish(), "the gateway died during the run", RunRecord::default());
     let now = core.clock.now();
     let finish = FinishRun {
         run_id: orphan.run_id.clone(),
         boot: core.boot,
         attempt: orphan.attempt,
         ended_at: now,
-        state,
-        record: RunRecord { error: Some(why.into()), ..RunRecord::default() },
-        next: run_end::judge(ending, orphan.standing, &policy, now, chance::jitter()),
+        state: outcome.state,
+        record: outcome.record,
+        next: run_end::judge(outcome.ending, orphan.standing, &policy, now, chance::jitter()),
         deliveries: Vec::new(),
     };
     if flight::record(core, &finish).await == Finished::Written {
