@@ -47,6 +47,7 @@ pub(super) fn try_write(connection: &Connection) -> Result<(), Error> {
     connection
         .prepare_cached("INSERT INTO meta VALUES ('probes', 1) ON CONFLICT (name) DO UPDATE SET value = value + 1")
         .and_then(|mut s| s.execute([]))
-        .map(drop)
-        .map_err(failed)
+        .map_err(failed)?;
+    points::reach("probe.written");
+    Ok(())
 }

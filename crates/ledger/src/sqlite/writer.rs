@@ -175,6 +175,7 @@ fn serve(connection: &Connection, waiting: &Receiver<Message>, power_safe: bool)
         if let Err(error) = &committed {
             tracing::error!(%error, steps = batch.len(), "the ledger could not commit");
         }
+        points::reach("writer.committed");
         for step in batch {
             step.answer(committed.clone());
         }
@@ -219,5 +220,6 @@ fn run_all(connection: &Connection, batch: &mut [Box<dyn Step>]) -> Result<(), E
         }
         execute(connection, "RELEASE step")?;
     }
+    points::reach("writer.before_commit");
     Ok(())
 }
