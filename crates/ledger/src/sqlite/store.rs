@@ -223,6 +223,10 @@ impl Ledger for Store {
         self.writer.write(Flush::Relaxed, SMALL, move |c| repair::prune(c, state, before, limit)).await
     }
 
+    async fn give_back(&self) -> Result<bool, Error> {
+        self.writer.write(Flush::Relaxed, SMALL, repair::give_back).await
+    }
+
     async fn event(&self, id: &str) -> Result<Event, Error> {
         let id = id.to_owned();
         self.readers.read(move |c| views::event(c, &id)).await
