@@ -10,6 +10,7 @@ import pwd
 import shutil
 import subprocess
 import sys
+import time
 import urllib.request
 from pathlib import Path
 
@@ -34,7 +35,9 @@ class Qhook:
         if not self.binary.exists():
             build = ["--target-dir", str(self.root / "build"), "--root", str(self.root)]
             run(["cargo", "install", "qhook", "--version", f"^{VERSION}", "--locked", "--quiet", *build])
-        return run([str(self.binary), "--version"]).split()[-1]
+        # It has no `--version`; Cargo remembers: "qhook v0.6.1:".
+        listed = run(["cargo", "install", "--list", "--root", str(self.root)])
+        return next(line.split()[1].strip("v:") for line in listed.splitlines() if line.startswith("qhook "))
 
     def start(self, place: Place) -> Running:
         return self.serve(place, {"driver": "sqlite"})
@@ -94,6 +97,7 @@ class QhookPostgres(Qhook):
         database = Running([server])
         try:
             until_open(port, server, place.folder / "log")
+            self.until_recovered(port)
             url = f"postgres://qhook@127.0.0.1:{port}/postgres"
             running = self.serve(place, {"driver": "postgres", "url": url})
         except Unavailable:
@@ -101,13 +105,23 @@ class QhookPostgres(Qhook):
             raise
         return Running([*running.processes, server], running.beside)
 
+    def until_recovered(self, port: int):
+        """It takes connections and refuses them while it reads its log again after a kill."""
+        for _ in range(300):
+            if subprocess.run([self.server / "pg_isready", "-q", "-h", "127.0.0.1", "-p", str(port)]).returncode == 0:
+                return
+            time.sleep(0.1)
+        raise Unavailable("PostgreSQL was not ready after 30 seconds")
+
 
 def postgres_binaries() -> Path:
-    """The folder with `postgres` and `initdb`: on the PATH, or where Debian puts them."""
-    found = shutil.which("initdb") or next(iter(sorted(glob.glob("/usr/lib/postgresql/*/bin/initdb"), reverse=True)), None)
-    if found is None:
+    """The folder with PostgreSQL's programs: where Debian puts them (the newest), or that of `initdb` on the PATH."""
+    found = sorted(glob.glob("/usr/lib/postgresql/*/bin/initdb"), reverse=True)
+    if on_path := shutil.which("initdb"):
+        found.append(str(Path(on_path).resolve()))
+    if not found:
         raise Unavailable("no PostgreSQL server is installed")
-    return Path(found).parent
+    return Path(found[0]).parent
 
 
 def unprivileged() -> str | None:
