@@ -43,16 +43,15 @@ class Qhook:
         return self.serve(place, {"driver": "sqlite"})
 
     def serve(self, place: Place, database: dict) -> Running:
-        handler_port = free_port()
         counter = subprocess.Popen(
-            [sys.executable, __file__, str(handler_port), str(place.runs), str(place.run_seconds)], stderr=place.log()
+            [sys.executable, __file__, str(place.handler_port), str(place.runs), str(place.run_seconds)], stderr=place.log()
         )
-        until_open(handler_port, counter, place.folder / "log")
+        until_open(place.handler_port, counter, place.folder / "log")
         config = {
             "database": database,
             "server": {"port": place.port, "allow_private_urls": True, "max_inbound": 1000},
             "sources": {ROUTE: {"type": "webhook", "verify": "github", "secret": SECRET}},
-            "handlers": {"count": {"source": ROUTE, "events": ["*"], "url": f"http://127.0.0.1:{handler_port}/"}},
+            "handlers": {"count": {"source": ROUTE, "events": ["*"], "url": f"http://127.0.0.1:{place.handler_port}/"}},
         }
         (place.folder / "qhook.yaml").write_text(json.dumps(config))
         process = subprocess.Popen(
@@ -75,6 +74,9 @@ class Qhook:
 class QhookPostgres(Qhook):
     system = "qhook (PostgreSQL)"
     stored = "event and job, committed in one transaction a request before the answer; PostgreSQL's own defaults (fsync, synchronous_commit)"
+    accepted_means = (
+        Qhook.accepted_means + "; 0.6.1 also takes a job out of its queue when all 10 posts are under way, and then leaves it `running` unposted"
+    )
 
     def install(self) -> str:
         self.server = postgres_binaries()

@@ -19,10 +19,14 @@ class Unavailable(Exception):
 
 @dataclass
 class Place:
-    """Where one measurement takes place. `run_seconds` is how long the stub agent works before it counts itself."""
+    """Where one measurement takes place. `run_seconds` is how long the stub agent works before it counts itself.
+
+    The ports stay over a kill and a second start: qhook keeps the handler's address with each job.
+    """
 
     folder: Path
     port: int
+    handler_port: int
     run_seconds: float
     agents: int
 
