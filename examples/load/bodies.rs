@@ -6,8 +6,22 @@ use std::sync::Arc;
 /// Different endings that bodies are made of; more would only cost memory.
 const ENDINGS: usize = 64;
 const WORDS: [&str; 16] = [
-    "pull_request", "commit", "sha", "url", "https://api.example.com/repos/", "author", "login", "created_at", "labels",
-    "description", "assignee", "merged", "head", "base", "default_branch", "comments",
+    "pull_request",
+    "commit",
+    "sha",
+    "url",
+    "https://api.example.com/repos/",
+    "author",
+    "login",
+    "created_at",
+    "labels",
+    "description",
+    "assignee",
+    "merged",
+    "head",
+    "base",
+    "default_branch",
+    "comments",
 ];
 
 /// Makes bodies of one size, each with an id of its own in front of one of a few endings.
