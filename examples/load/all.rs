@@ -65,7 +65,7 @@ impl Command {
         let work = self.work.map_or_else(tempfile::tempdir, tempfile::tempdir_in).expect("a folder to work in");
         let scale = if self.quick { QUICK } else { FULL };
         let bench = Bench { binary: self.binary, work: work.path().to_owned(), keep: self.keep, scale };
-        let mut text = format!("{}.\n", machine::description(&bench.work));
+        let machine = machine::description(&bench.work);
         let before = disk::fdatasync(&bench.work);
         let began = Instant::now();
         let mut rows = measured(&bench);
@@ -78,7 +78,8 @@ impl Command {
             rows.push(flat_row(&soak));
         }
         let size = std::fs::metadata(&bench.binary).map_or(0, |m| m.len() / 1_000_000);
-        text.push_str(&format!("Binary of {size} MB; {} s in all.\n\n{}", began.elapsed().as_secs(), table(&rows)));
+        let took = began.elapsed().as_secs();
+        let text = format!("{machine}. Binary of {size} MB; {took} s in all.\n\n{}", table(&rows));
         println!("{text}");
         file::put(&self.out, "measured", &text);
         if let Some(peers) = self.peers {
@@ -105,7 +106,7 @@ fn measured(bench: &Bench) -> Vec<Row> {
     say("claims");
     rows.extend(claims::rows(bench, &many));
     say("restart");
-    rows.extend(restart::rows(bench, &bench.home("restart"), "ledger with nothing before", false));
+    rows.extend(restart::rows(bench, &bench.home("restart"), "new ledger", false));
     let content = format!("{} finished events", grouped(scale.many));
     rows.extend(restart::rows(bench, &many, &content, true));
     seed::make(&many, Content { waiting: scale.waiting, ..Content::default() });

@@ -19,7 +19,7 @@ use crate::figures::Figures;
 use crate::request::Request;
 
 /// How long an answer may take; after that it counts as an error.
-const PATIENCE: Duration = Duration::from_secs(60);
+const PATIENCE: Duration = Duration::from_mins(1);
 /// The rest of a sender whose server takes no connections, so that it does not only burn the processor.
 const REST: Duration = Duration::from_millis(20);
 

@@ -60,7 +60,7 @@ impl Commits {
     }
 
     /// Writes each list from a caller of its own. The clock starts when all rows are made.
-    pub(crate) fn run(&self, lists: Vec<Vec<Request>>) -> Outcome {
+    pub(crate) fn run(&self, lists: &[Vec<Request>]) -> Outcome {
         let lists: Vec<Vec<Rows>> = lists.iter().map(|list| list.iter().map(rows).collect()).collect();
         let began = Instant::now();
         let callers: Vec<_> =

@@ -90,7 +90,7 @@ impl Systems {
                         compared.seen.wal_bytes = compared.seen.wal_bytes.max(seen.wal_bytes);
                         compared.gateway.merge(outcome.all_accepted("the gateway"));
                     }
-                    1 => compared.commits.merge(self.commits.run(lists)),
+                    1 => compared.commits.merge(self.commits.run(&lists)),
                     _ => compared.handler.merge(Drive::to(self.handler.address).run(lists).all_accepted("the handler")),
                 }
             }
@@ -108,7 +108,7 @@ fn ingest_row(connections: usize, compared: &Compared) -> Row {
     let times = own.quantile(0.99).as_secs_f64() / larger.as_secs_f64().max(1e-9);
     let alone = |name: &str, rate: f64, p99: Duration| format!("{name} {} (p99 {})", per_second(rate), ms(p99));
     let row = Row::new(
-        format!("durable ingest, {connections} connections"),
+        format!("durable ingest, {connections} connection{}", if connections == 1 { "" } else { "s" }),
         format!("{}, {}, p99 {times:.1} × of the larger beside", per_second(gateway.per_second()), own.short()),
     );
     let row = row.beside(format!(
