@@ -108,7 +108,7 @@ fn other_systems_have_a_table_of_their_own() {
 fn any_system_can_be_driven() {
     let receiver = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
     let to = format!("http://{}/hook", receiver.local_addr().unwrap());
-    let received = std::thread::spawn(move || answer_in_turn(&receiver, 12));
+    let taken = std::thread::spawn(move || answer_in_turn(&receiver, 12));
     let ask = ["drive", "--to", &to, "--sign", "X-Sig=v1,hmac-sha256-hex", "--secret", "s", "--json"];
     let output = load(&[&ask[..], &["--connections", "1", "--requests", "12", "--body-bytes", "300"]].concat());
     let line: Value = serde_json::from_slice(&output.stdout).expect("one line of JSON");
@@ -116,7 +116,7 @@ fn any_system_can_be_driven() {
     // Every third is refused; after every fourth answer the connection is closed, the last time with nothing to follow.
     assert_eq!(counts, [12, 8, 4, 0, 2], "{line}");
     assert!(line["p99_ms"].as_f64() <= line["max_ms"].as_f64() && line["per_second"].as_f64() > Some(0.0), "{line}");
-    for (head, body) in received.join().unwrap() {
+    for (head, body) in taken.join().unwrap() {
         assert_eq!(body.len(), 300);
         let signature = verify::sign::github(&verify::Secret::new("s"), &body).replace("sha256=", "v1,");
         assert!(head.contains(&format!("X-Sig: {signature}\r\n")), "{head}");
@@ -126,11 +126,11 @@ fn any_system_can_be_driven() {
 /// Takes requests, refuses every third, and closes the connection behind every fourth answer.
 fn answer_in_turn(receiver: &std::net::TcpListener, count: usize) -> Vec<(String, Vec<u8>)> {
     use std::io::{BufRead as _, BufReader, Read as _, Write as _};
-    let mut received = Vec::new();
-    while received.len() < count {
+    let mut taken = Vec::new();
+    while taken.len() < count {
         let (mut write, _) = receiver.accept().unwrap();
         let mut read = BufReader::new(write.try_clone().unwrap());
-        while received.len() < count {
+        while taken.len() < count {
             let mut head = String::new();
             while !head.ends_with("\r\n\r\n") {
                 assert!(read.read_line(&mut head).unwrap() > 0, "the sender keeps its connection");
@@ -138,15 +138,15 @@ fn answer_in_turn(receiver: &std::net::TcpListener, count: usize) -> Vec<(String
             let length = head.lines().find_map(|line| line.strip_prefix("Content-Length: ")?.parse().ok());
             let mut body = vec![0; length.expect("a length")];
             read.read_exact(&mut body).unwrap();
-            received.push((head, body));
-            let status = if received.len().is_multiple_of(3) { "429 Too Many Requests" } else { "200 OK" };
+            taken.push((head, body));
+            let status = if taken.len().is_multiple_of(3) { "429 Too Many Requests" } else { "200 OK" };
             // Said on one of three, done without a word on the others: senders must bear both.
-            let close = if received.len() == 4 { "Connection: close\r\n" } else { "" };
+            let close = if taken.len() == 4 { "Connection: close\r\n" } else { "" };
             write!(write, "HTTP/1.1 {status}\r\nContent-Length: 2\r\n{close}\r\nok").unwrap();
-            if received.len().is_multiple_of(4) {
+            if taken.len().is_multiple_of(4) {
                 break;
             }
         }
     }
-    received
+    taken
 }

@@ -30,8 +30,9 @@ use clap::{Parser, Subcommand};
 #[derive(Parser)]
 #[command(name = "load")]
 struct Cli {
+    /// Without a word: `all`
     #[command(subcommand)]
-    what: What,
+    what: Option<What>,
 }
 
 #[derive(Subcommand)]
@@ -56,7 +57,8 @@ enum What {
 }
 
 fn main() {
-    match Cli::parse().what {
+    let what = Cli::parse().what.or_else(|| Cli::parse_from(["load", "all"]).what);
+    match what.expect("`all` is a word that is known") {
         What::All(command) => command.run(),
         What::Soak(command) => command.run(),
         What::Peers(command) => command.run(),

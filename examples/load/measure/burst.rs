@@ -1,5 +1,6 @@
 //! A burst: many events at once, few places to run.
 
+use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
 use crate::bench::Bench;
@@ -35,7 +36,7 @@ pub(crate) fn row(bench: &Bench, gateway: &Gateway) -> Row {
         format!("burst of {EVENTS}, agent of {} ms, {PLACES} at once", WORK.as_millis()),
         format!("median {}, max {}", ms(figures.quantile(0.5)), ms(figures.quantile(1.0))),
     )
-    .beside(format!("ideal {}: {ratio:.2} ×", ms(ideal)))
+    .beside(format!("ideal {}: {ratio:.2} ×; the same agents without a gateway {}", ms(ideal), ms(agents_alone())))
     .reach("at most 1.5 ×", ratio <= 1.5)
 }
 
@@ -46,4 +47,26 @@ fn at_rest(gateway: &Gateway) -> u64 {
         let events = |state: &str| standing["events"][state].as_u64().unwrap_or(0);
         (events("queued") + events("running") == 0).then(|| events("succeeded"))
     })
+}
+
+/// The same agents, as many at once, started by nothing but threads that wait for them: what the machine needs for processes.
+fn agents_alone() -> Duration {
+    let began = Instant::now();
+    let places: Vec<_> = (0..PLACES as usize)
+        .map(|_| {
+            std::thread::spawn(|| {
+                for _ in 0..EVENTS / PLACES as usize {
+                    let own = std::env::current_exe().expect("our own path");
+                    #[expect(clippy::disallowed_methods, reason = "the bench starts what it compares with")]
+                    let mut agent = Command::new(own);
+                    agent.args(["stub", &WORK.as_millis().to_string()]).stdin(Stdio::null()).stdout(Stdio::null());
+                    assert!(agent.status().expect("the agent starts").success());
+                }
+            })
+        })
+        .collect();
+    for place in places {
+        place.join().expect("a thread");
+    }
+    began.elapsed()
 }
