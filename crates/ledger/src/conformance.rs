@@ -9,6 +9,7 @@ mod deliveries;
 mod finish;
 mod histories;
 mod lines;
+mod nodes;
 mod paging;
 mod recover;
 mod repair;
@@ -104,6 +105,13 @@ suite! {
         everything_survives_a_restart,
         a_probe_changes_nothing,
         a_closed_ledger_says_so,
+    }
+    nodes {
+        a_life_that_is_over_takes_and_writes_nothing,
+        a_life_that_ends_itself_leaves_what_it_had,
+        a_life_that_goes_on_keeps_its_own,
+        nodes_are_listed_while_they_matter,
+        a_limit_for_all_nodes_counts_every_run_in_flight,
     }
     routes {
         pausing_holds_and_resuming_frees,

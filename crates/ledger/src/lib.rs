@@ -15,10 +15,11 @@ pub use api::Ledger;
 pub use api::admit::{Admission, Admitted, Ignored, Key, NewEvent, StoredRequest};
 pub use api::deliveries::{ClaimDeliveries, ClaimedDelivery, DeliveryEnd, NewDelivery, StuckDelivery, TargetRoom};
 pub use api::error::Error;
+pub use api::nodes::{Lease, Node, Renewal};
 pub use api::runs::{AgentRoom, ClaimRuns, ClaimedRun, FinishRun, Finished, OrphanRun, RouteRoom, RunRecord};
 pub use api::views::{Delivery, DeliveryQuery, Due, Event, EventQuery, Page, Run, RunQuery, Status};
 
-/// One life of one gateway process: every write of a run carries it, so that a result from an earlier life is refused.
+/// One life of one node: every write of a run carries it, so that a result from a life that is over is refused.
 pub type Boot = i64;
 
 /// Unix time in milliseconds.

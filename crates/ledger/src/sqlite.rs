@@ -7,6 +7,7 @@ mod deliver;
 mod finish;
 mod lines;
 mod lock;
+mod nodes;
 mod readers;
 mod recover;
 mod repair;

@@ -63,7 +63,7 @@ impl Subject {
     }
 
     async fn begin(ledger: Arc<dyn Ledger>, home: Option<TempDir>) -> Subject {
-        let boot = ledger.begin_boot(T0).await.unwrap();
+        let boot = ledger.begin_boot("node", T0).await.unwrap();
         Subject { ledger, boot, home, ids: AtomicU32::new(0) }
     }
 
@@ -77,7 +77,7 @@ impl Subject {
 
     pub(super) async fn next_life(&mut self) {
         self.reopen().await;
-        self.boot = self.begin_boot(T0).await.unwrap();
+        self.boot = self.begin_boot("node", T0).await.unwrap();
     }
 
     pub(super) fn id(&self, prefix: &str) -> String {
@@ -102,7 +102,7 @@ impl Subject {
             boot: self.boot,
             now,
             routes: ["r", "s", "t"].map(|r| RouteRoom { route: r.into(), agent: "a".into(), room: 100 }).to_vec(),
-            agents: vec![AgentRoom { agent: "a".into(), room: 100 }],
+            agents: vec![AgentRoom { agent: "a".into(), room: 100, cluster_limit: None }],
             run_ids: (0..most).map(|_| self.id("run_")).collect(),
         }
     }
