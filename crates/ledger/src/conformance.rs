@@ -1,7 +1,7 @@
 //! The suite that says what a ledger does. Each test is one promise and runs against every store.
 //!
-//! The directed tests name the promises one by one; `histories` runs thousands of random steps against the SQLite store and
-//! the model side by side and compares every answer.
+//! The directed tests name the promises one by one; `histories` runs thousands of random steps against each store and the
+//! model side by side and compares every answer.
 
 mod admit;
 mod claim;
@@ -31,6 +31,12 @@ macro_rules! suite {
             $($(#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
             async fn $test() {
                 super::$area::$test(super::Subject::on_disk().await).await;
+            })+)+
+        }
+        mod postgres {
+            $($(#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+            async fn $test() {
+                super::$area::$test(super::Subject::on_server().await).await;
             })+)+
         }
     };

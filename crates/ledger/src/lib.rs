@@ -2,13 +2,14 @@
 //!
 //! [`Ledger`] is the one trait that every stage of the gateway works through. It is shaped by tasks (admit, claim, finish),
 //! not by tables, so that each task is one atomic step in whatever database stands behind it. [`sqlite`] is the store
-//! that a single gateway uses; [`model`] is the same behaviour in memory, small enough to be read as the specification;
-//! the suite in `conformance/` holds both to the same histories.
+//! that a single gateway uses, [`postgres`] that of several; [`model`] is the same behaviour in memory, small enough to be read as the specification;
+//! the suite in `conformance/` holds them all to the same histories.
 
 pub mod api;
 #[cfg(test)]
 mod conformance;
 pub mod model;
+pub mod postgres;
 pub mod sqlite;
 
 pub use api::Ledger;

@@ -1,7 +1,7 @@
 //! The store of a single gateway: one SQLite file, one writer, group commit.
 
 mod admit;
-mod blob;
+pub(crate) mod blob;
 mod claim;
 mod deliver;
 mod finish;
