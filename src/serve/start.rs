@@ -73,7 +73,8 @@ pub(super) async fn start(options: Options) -> anyhow::Result<Parts> {
     let access = access(&options, &config)?;
     points::reach("start.bound");
     let clock = Clock::system();
-    let boot = ledger.begin_boot(clock.now()).await?;
+    let node = rustix::system::uname().nodename().to_string_lossy().into_owned();
+    let boot = ledger.begin_boot(&node, clock.now()).await?;
     points::reach("start.booted");
     if let Err(error) = ledger.probe().await {
         tracing::warn!("{}", not_ready(&error));

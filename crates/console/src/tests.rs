@@ -104,7 +104,7 @@ impl Scene {
             patience: std::time::Duration::from_secs(10),
         });
         let store = store.unwrap();
-        let boot = store.begin_boot(NOW).await.unwrap();
+        let boot = store.begin_boot("node", NOW).await.unwrap();
         let place = Place::of_home(home.path().to_owned());
         std::fs::write(&place.config_file, CONFIG).unwrap();
         let config = config::parse(CONFIG, &place, &Environment::new(BTreeMap::new())).unwrap();
@@ -165,7 +165,7 @@ impl Scene {
             boot: self.core.boot,
             now: NOW,
             routes: vec![RouteRoom { route: route.into(), agent: "default".into(), room: 1 }],
-            agents: vec![AgentRoom { agent: "default".into(), room: 1 }],
+            agents: vec![AgentRoom { agent: "default".into(), room: 1, cluster_limit: None }],
             run_ids: vec![run_id.into()],
         };
         assert_eq!(self.core.ledger.claim_runs(claim).await.unwrap().len(), 1);

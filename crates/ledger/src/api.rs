@@ -3,6 +3,7 @@
 pub mod admit;
 pub mod deliveries;
 pub mod error;
+pub mod nodes;
 pub mod runs;
 pub mod views;
 
@@ -11,8 +12,8 @@ use rules::states::EventState;
 
 use crate::{
     Admission, Admitted, Boot, ClaimDeliveries, ClaimRuns, ClaimedDelivery, ClaimedRun, Delivery, DeliveryEnd,
-    DeliveryQuery, Due, Error, Event, EventQuery, FinishRun, Finished, Ignored, Millis, OrphanRun, Page, Run, RunQuery,
-    Status, StoredRequest, StuckDelivery,
+    DeliveryQuery, Due, Error, Event, EventQuery, FinishRun, Finished, Ignored, Lease, Millis, Node, OrphanRun, Page,
+    Renewal, Run, RunQuery, Status, StoredRequest, StuckDelivery,
 };
 
 /// The store of events, runs and deliveries, and the queue over them.
@@ -22,8 +23,25 @@ use crate::{
 /// then only repeats work that the product's promises allow to be repeated.
 #[async_trait]
 pub trait Ledger: Send + Sync {
-    /// Begins a new life of this gateway and answers its number. Durable.
-    async fn begin_boot(&self, now: Millis) -> Result<Boot, Error>;
+    /// Begins a new life of a node and answers its number. `name` is for people: `server.name` or the host's name. Durable.
+    async fn begin_boot(&self, name: &str, now: Millis) -> Result<Boot, Error>;
+
+    /// What a boot must do to go on living; `None` where it lives for as long as the store is open, and nothing need be done.
+    fn lease(&self) -> Option<Lease>;
+
+    /// Renews a boot's lease. A lease that has ended is taken up again as long as nobody has taken over anything of the boot's;
+    /// after the first such step the boot lives no more, and the node begins another one.
+    async fn renew(&self, boot: Boot) -> Result<Renewal, Error>;
+
+    /// Ends a boot at once, its own or that of a node known to be dead. What it has under way may be taken over from now on.
+    async fn end_boot(&self, boot: Boot) -> Result<(), Error>;
+
+    /// The boots that live, and those that do not but left something that nobody has taken over yet; oldest first.
+    async fn nodes(&self) -> Result<Vec<Node>, Error>;
+
+    /// Waits until another node may have made work ready. A store of a single node waits for ever; one that cannot be told by
+    /// the others returns every few seconds. Only a hint: what was ready before the call is not waited for.
+    async fn changed(&self);
 
     /// Judges the key, spends a rate token and stores the event, or says why not. While its route is paused, or is none of
     /// those told last, the event is stored as `held`. Durable.
@@ -34,33 +52,37 @@ pub trait Ledger: Send + Sync {
 
     /// Starts runs for the best ready events of routes and agents with room, at most one for each offered run id.
     ///
-    /// Larger `priority` first, then arrival. Events that have become due are made ready first.
+    /// Larger `priority` first, then arrival. Events that have become due are made ready first. A boot that does not live is
+    /// given nothing.
     async fn claim_runs(&self, claim: ClaimRuns) -> Result<Vec<ClaimedRun>, Error>;
 
-    /// Keeps the prompt that a claimed run is given. Answers `false` when the run is no longer this boot's.
+    /// Keeps the prompt that a claimed run is given. Answers `false` when the run is no longer this boot's, or it lives no more.
     async fn record_prompt(&self, run_id: &str, boot: Boot, prompt: &str) -> Result<bool, Error>;
 
     /// Ends a run: outcome, answer, what becomes of the event, and its deliveries, in one step. An event that would wait is
-    /// `held` while its route is paused or gone. [`Error::Conflict`] when a state is none that an end can lead to. Durable.
+    /// `held` while its route is paused or gone. Written when the run is in flight, its attempt fits, `boot` lives, and the run
+    /// is its own or that of a boot which does not live. [`Error::Conflict`] when a state is none that an end can lead to. Durable.
     async fn finish_run(&self, finish: FinishRun) -> Result<Finished, Error>;
 
-    /// Takes deliveries that are due and marks them `sending`. Durable: it commits before the first byte is sent.
+    /// Takes deliveries that are due and marks them `sending`. A boot that does not live is given none. Durable: it commits
+    /// before the first byte is sent.
     async fn claim_deliveries(&self, claim: ClaimDeliveries) -> Result<Vec<ClaimedDelivery>, Error>;
 
-    /// Records how an attempt of a delivery ended. Answers `false` when the delivery is no longer this boot's.
+    /// Records how an attempt of a delivery ended. Answers `false` when the delivery is no longer this boot's, or it lives no more.
     /// [`Error::Conflict`] when its state is none that an attempt can lead to.
     async fn finish_delivery(&self, end: DeliveryEnd) -> Result<bool, Error>;
 
     /// When the next event and the next delivery become due.
     async fn due(&self) -> Result<Due, Error>;
 
-    /// Runs that an earlier boot left `running`.
+    /// Runs that other boots left `running` and that do not live, oldest first.
     async fn orphan_runs(&self, boot: Boot) -> Result<Vec<OrphanRun>, Error>;
 
-    /// Deliveries that an earlier boot left `sending`.
+    /// Deliveries that other boots left `sending` and that do not live, oldest first.
     async fn stuck_deliveries(&self, boot: Boot) -> Result<Vec<StuckDelivery>, Error>;
 
-    /// Takes over a delivery that an earlier boot left `sending`, so that this boot may end it. `false`: it has gone.
+    /// Takes over a delivery that a boot which does not live left `sending`, so that this boot may end it. `false`: it has gone,
+    /// or this boot does not live.
     async fn adopt_delivery(&self, id: &str, boot: Boot) -> Result<bool, Error>;
 
     /// Holds a route: what waits and what comes is `held` with reason `paused`. `false`: it was paused already. Durable.

@@ -1,7 +1,7 @@
 //! The suite that says what a ledger does. Each test is one promise and runs against every store.
 //!
-//! The directed tests name the promises one by one; `histories` runs thousands of random steps against the SQLite store and
-//! the model side by side and compares every answer.
+//! The directed tests name the promises one by one; `histories` runs thousands of random steps against each store and the
+//! model side by side and compares every answer.
 
 mod admit;
 mod claim;
@@ -9,6 +9,7 @@ mod deliveries;
 mod finish;
 mod histories;
 mod lines;
+mod nodes;
 mod paging;
 mod recover;
 mod repair;
@@ -30,6 +31,12 @@ macro_rules! suite {
             $($(#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
             async fn $test() {
                 super::$area::$test(super::Subject::on_disk().await).await;
+            })+)+
+        }
+        mod postgres {
+            $($(#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+            async fn $test() {
+                super::$area::$test(super::Subject::on_server().await).await;
             })+)+
         }
     };
@@ -104,6 +111,13 @@ suite! {
         everything_survives_a_restart,
         a_probe_changes_nothing,
         a_closed_ledger_says_so,
+    }
+    nodes {
+        a_life_that_is_over_takes_and_writes_nothing,
+        a_life_that_ends_itself_leaves_what_it_had,
+        a_life_that_goes_on_keeps_its_own,
+        nodes_are_listed_while_they_matter,
+        a_limit_for_all_nodes_counts_every_run_in_flight,
     }
     routes {
         pausing_holds_and_resuming_frees,

@@ -6,6 +6,7 @@
 
 mod data;
 mod deliveries;
+mod nodes;
 mod queue;
 mod repair;
 mod routes;
@@ -18,8 +19,8 @@ use rules::states::EventState;
 
 use crate::{
     Admission, Admitted, Boot, ClaimDeliveries, ClaimRuns, ClaimedDelivery, ClaimedRun, Delivery, DeliveryEnd,
-    DeliveryQuery, Due, Error, Event, EventQuery, FinishRun, Finished, Ignored, Ledger, Millis, OrphanRun, Page, Run,
-    RunQuery, Status, StoredRequest, StuckDelivery,
+    DeliveryQuery, Due, Error, Event, EventQuery, FinishRun, Finished, Ignored, Lease, Ledger, Millis, Node, OrphanRun,
+    Page, Renewal, Run, RunQuery, Status, StoredRequest, StuckDelivery,
 };
 use data::Data;
 
@@ -51,11 +52,31 @@ impl Model {
 
 #[async_trait]
 impl Ledger for Model {
-    async fn begin_boot(&self, _now: Millis) -> Result<Boot, Error> {
+    async fn begin_boot(&self, name: &str, now: Millis) -> Result<Boot, Error> {
+        self.step(|data| Ok(data.begin_boot(name, now)))
+    }
+
+    fn lease(&self) -> Option<Lease> {
+        None
+    }
+
+    async fn renew(&self, boot: Boot) -> Result<Renewal, Error> {
+        self.step(|data| Ok(if data.lives(boot) { Renewal::Kept } else { Renewal::Lost }))
+    }
+
+    async fn end_boot(&self, boot: Boot) -> Result<(), Error> {
         self.step(|data| {
-            data.boot += 1;
-            Ok(data.boot)
+            data.end_boot(boot);
+            Ok(())
         })
+    }
+
+    async fn nodes(&self) -> Result<Vec<Node>, Error> {
+        self.step(|data| Ok(data.list_nodes()))
+    }
+
+    async fn changed(&self) {
+        std::future::pending::<()>().await;
     }
 
     async fn admit(&self, admission: Admission) -> Result<Admitted, Error> {

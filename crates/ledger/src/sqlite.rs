@@ -1,13 +1,14 @@
 //! The store of a single gateway: one SQLite file, one writer, group commit.
 
 mod admit;
-mod blob;
+pub(crate) mod blob;
 mod claim;
 mod deliver;
 mod finish;
 mod lines;
 mod lock;
 mod log;
+mod nodes;
 mod readers;
 mod recover;
 mod repair;

@@ -89,7 +89,11 @@ impl Scheduler {
         let agents: Vec<AgentRoom> = config
             .agents
             .values()
-            .map(|a| AgentRoom { agent: a.name.clone(), room: left(a.max_concurrent, &by_agent, &a.name) })
+            .map(|a| AgentRoom {
+                agent: a.name.clone(),
+                room: left(a.max_concurrent, &by_agent, &a.name),
+                cluster_limit: None,
+            })
             .filter(|a| a.room > 0)
             .collect();
         let routes = config

@@ -23,6 +23,9 @@ pub struct AgentRoom {
     pub agent: String,
     /// Runs that it may start beside those in flight.
     pub room: u32,
+    /// Runs of it that may be in flight on all nodes together, those left by dead ones included until they are taken over;
+    /// `None`: each node counts for itself.
+    pub cluster_limit: Option<u32>,
 }
 
 /// A request for work.
@@ -87,7 +90,7 @@ pub struct RunRecord {
 pub struct FinishRun {
     /// The run.
     pub run_id: String,
-    /// The life that writes the end: the run's own, or a later one that found it orphaned.
+    /// The life that writes the end: the run's own, or another one that found it orphaned.
     pub boot: Boot,
     /// The run's attempt.
     pub attempt: u32,
@@ -127,7 +130,7 @@ impl FinishRun {
 pub enum Finished {
     /// It is on record.
     Written,
-    /// The run had ended already, or belongs to a later life: nothing was written.
+    /// The run has ended already, or belongs to another life, or the life that writes is over: nothing was written.
     Fenced,
 }
 

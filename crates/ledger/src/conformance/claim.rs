@@ -38,7 +38,10 @@ pub(super) async fn rooms_bound_a_claim(on: Subject) {
             .iter()
             .map(|(route, agent, room)| RouteRoom { route: (*route).into(), agent: (*agent).into(), room: *room })
             .collect(),
-        agents: agents.iter().map(|(agent, room)| AgentRoom { agent: (*agent).into(), room: *room }).collect(),
+        agents: agents
+            .iter()
+            .map(|(agent, room)| AgentRoom { agent: (*agent).into(), room: *room, cluster_limit: None })
+            .collect(),
         ..on.offer(T0, most)
     };
     let claim = async |claim| -> Vec<String> {

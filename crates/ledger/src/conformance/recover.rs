@@ -11,7 +11,7 @@ pub(super) async fn lives_are_numbered(mut on: Subject) {
     assert!(first > 0);
     on.next_life().await;
     assert_eq!(on.boot, first + 1);
-    assert_eq!(on.begin_boot(T0).await.unwrap(), first + 2);
+    assert_eq!(on.begin_boot("node", T0).await.unwrap(), first + 2);
 }
 
 pub(super) async fn orphans_are_found(mut on: Subject) {

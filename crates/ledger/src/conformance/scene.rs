@@ -7,9 +7,11 @@ use std::time::Duration;
 
 use rules::run_end::{Next, Standing};
 use rules::states::{DeliveryState, EventState, RunState};
+use scratch_postgres::Database;
 use tempfile::TempDir;
 
 use crate::model::Model;
+use crate::postgres;
 use crate::sqlite::{Durability, Options, Store};
 use crate::{
     Admission, Admitted, AgentRoom, Boot, ClaimDeliveries, ClaimRuns, ClaimedDelivery, ClaimedRun, DeliveryEnd,
@@ -27,8 +29,15 @@ pub(super) const HOUR: Duration = Duration::from_hours(1);
 pub(super) struct Subject {
     pub(super) ledger: Arc<dyn Ledger>,
     pub(super) boot: Boot,
-    home: Option<TempDir>,
+    place: Place,
     ids: AtomicU32,
+}
+
+/// What a ledger is opened from again.
+enum Place {
+    Memory,
+    Folder(TempDir),
+    Server { database: Database, bounced: bool },
 }
 
 impl Deref for Subject {
@@ -39,45 +48,77 @@ impl Deref for Subject {
     }
 }
 
-fn open(home: &TempDir) -> Arc<dyn Ledger> {
-    let options = Options {
-        home: home.path().to_owned(),
-        path: home.path().join("doorbell.db"),
-        // What a test reads back was written by a process that lives.
-        durability: Durability::Normal,
-        min_free: 0,
-        patience: Duration::from_secs(10),
-    };
-    Arc::new(Store::open(&options).unwrap())
+impl Place {
+    /// The ledger that is there; the model has none.
+    async fn open(&self) -> Option<Arc<dyn Ledger>> {
+        match self {
+            Place::Memory => None,
+            Place::Folder(home) => {
+                let options = Options {
+                    home: home.path().to_owned(),
+                    path: home.path().join("doorbell.db"),
+                    // What a test reads back was written by a process that lives.
+                    durability: Durability::Normal,
+                    min_free: 0,
+                    patience: Duration::from_secs(10),
+                };
+                Some(Arc::new(Store::open(&options).unwrap()))
+            }
+            Place::Server { database, bounced } => {
+                let url = if *bounced { database.bouncer_url() } else { database.url() };
+                Some(Arc::new(postgres::Store::connect(&url, &postgres::Options::default()).await.unwrap()))
+            }
+        }
+    }
 }
 
 impl Subject {
     pub(super) async fn in_memory() -> Subject {
-        Subject::begin(Arc::new(Model::new()), None).await
+        Subject::begin(Arc::new(Model::new()), Place::Memory).await
     }
 
     pub(super) async fn on_disk() -> Subject {
         // Order is tested here, not disks: in memory where that is to be had, since every open waits for the disk.
         let home = TempDir::new_in("/dev/shm").or_else(|_| TempDir::new()).unwrap();
-        Subject::begin(open(&home), Some(home)).await
+        Subject::at(Place::Folder(home)).await
     }
 
-    async fn begin(ledger: Arc<dyn Ledger>, home: Option<TempDir>) -> Subject {
-        let boot = ledger.begin_boot(T0).await.unwrap();
-        Subject { ledger, boot, home, ids: AtomicU32::new(0) }
+    pub(super) async fn on_server() -> Subject {
+        Subject::at(Place::Server { database: Database::create(), bounced: false }).await
     }
 
-    /// Closes the store and opens it again. The model has no file: it stays as it is.
+    /// On the server, by way of a pooler in transaction mode.
+    pub(super) async fn behind_a_pooler() -> Subject {
+        Subject::at(Place::Server { database: Database::create(), bounced: true }).await
+    }
+
+    async fn at(place: Place) -> Subject {
+        let ledger = place.open().await.unwrap();
+        Subject::begin(ledger, place).await
+    }
+
+    async fn begin(ledger: Arc<dyn Ledger>, place: Place) -> Subject {
+        let boot = ledger.begin_boot("node", T0).await.unwrap();
+        Subject { ledger, boot, place, ids: AtomicU32::new(0) }
+    }
+
+    /// Closes the store and opens it again. The model has nothing to be opened from: it stays as it is.
     pub(super) async fn reopen(&mut self) {
-        if let Some(home) = &self.home {
+        if !matches!(self.place, Place::Memory) {
             self.ledger.close().await;
-            self.ledger = open(home);
+        }
+        if let Some(ledger) = self.place.open().await {
+            self.ledger = ledger;
         }
     }
 
+    /// Another life of the same node. Where lives have leases, the time of those before is made to be over.
     pub(super) async fn next_life(&mut self) {
         self.reopen().await;
-        self.boot = self.begin_boot(T0).await.unwrap();
+        if let Place::Server { database, .. } = &self.place {
+            database.run("UPDATE doorbell.nodes SET lease_until = now() - interval '1 second'");
+        }
+        self.boot = self.begin_boot("node", T0).await.unwrap();
     }
 
     pub(super) fn id(&self, prefix: &str) -> String {
@@ -102,7 +143,7 @@ impl Subject {
             boot: self.boot,
             now,
             routes: ["r", "s", "t"].map(|r| RouteRoom { route: r.into(), agent: "a".into(), room: 100 }).to_vec(),
-            agents: vec![AgentRoom { agent: "a".into(), room: 100 }],
+            agents: vec![AgentRoom { agent: "a".into(), room: 100, cluster_limit: None }],
             run_ids: (0..most).map(|_| self.id("run_")).collect(),
         }
     }

@@ -10,8 +10,8 @@ use crate::{Boot, Delivery, Error, Event, Millis, Run, StoredRequest};
 /// Everything. Rows stand in order of arrival.
 #[derive(Debug, Default)]
 pub(super) struct Data {
-    /// The current life; 0 before the first.
-    pub(super) boot: Boot,
+    /// Every life that there was, oldest first.
+    pub(super) nodes: Vec<NodeRow>,
     /// The number that was given to a row last.
     pub(super) last: u64,
     pub(super) events: Vec<EventRow>,
@@ -24,6 +24,15 @@ pub(super) struct Data {
     pub(super) paused: BTreeSet<String>,
     /// The routes that the gateway has; `None` until it has told.
     pub(super) routes: Option<BTreeSet<String>>,
+}
+
+/// A life.
+#[derive(Debug)]
+pub(super) struct NodeRow {
+    pub(super) boot: Boot,
+    pub(super) name: String,
+    pub(super) started_at: Millis,
+    pub(super) ended: bool,
 }
 
 /// An event: what is shown of it, and the rest.

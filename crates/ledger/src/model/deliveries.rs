@@ -8,6 +8,9 @@ use crate::{Boot, ClaimDeliveries, ClaimedDelivery, DeliveryEnd, Error, StuckDel
 impl Data {
     pub(super) fn claim_deliveries(&mut self, claim: &ClaimDeliveries) -> Vec<ClaimedDelivery> {
         let mut claimed = Vec::new();
+        if !self.lives(claim.boot) {
+            return claimed;
+        }
         for target in &claim.targets {
             let mut due: Vec<_> = self
                 .deliveries
@@ -51,6 +54,9 @@ impl Data {
     /// Only the life that took the delivery, or has taken it over, may end the attempt.
     pub(super) fn finish_delivery(&mut self, end: &DeliveryEnd) -> Result<bool, Error> {
         end.check()?;
+        if !self.lives(end.boot) {
+            return Ok(false);
+        }
         let Ok(row) = self.delivery_mut(&end.id) else { return Ok(false) };
         let delivery = &mut row.shown;
         if delivery.state != DeliveryState::Sending || row.boot != Some(end.boot) || delivery.attempts != end.attempt {
@@ -64,13 +70,14 @@ impl Data {
     }
 
     pub(super) fn stuck_deliveries(&self, boot: Boot) -> Vec<StuckDelivery> {
-        let left = |state, of: Option<Boot>| state == DeliveryState::Sending && of.is_some_and(|of| of < boot);
+        let left =
+            |state, of: Option<Boot>| state == DeliveryState::Sending && of.is_some_and(|of| self.is_left_to(boot, of));
         let stuck = self.deliveries.iter().filter(|d| left(d.shown.state, d.boot)).map(|d| d.shown.clone());
         stuck.map(|d| StuckDelivery { id: d.id, attempt: d.attempts, target: d.target }).collect()
     }
 
     pub(super) fn adopt_delivery(&mut self, id: &str, boot: Boot) -> bool {
-        let is_stuck = self.stuck_deliveries(boot).iter().any(|d| d.id == id);
+        let is_stuck = self.lives(boot) && self.stuck_deliveries(boot).iter().any(|d| d.id == id);
         if is_stuck && let Ok(row) = self.delivery_mut(id) {
             row.boot = Some(boot);
         }

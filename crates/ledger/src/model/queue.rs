@@ -11,8 +11,8 @@ use rules::states::{DeliveryState, EventState, RunState};
 use super::data::{Data, DeliveryRow, EventRow, RunRow, taken};
 use crate::api::admit::IGNORED_KEPT;
 use crate::{
-    Admission, Admitted, Boot, ClaimRuns, ClaimedRun, Delivery, Error, Event, FinishRun, Finished, Ignored, Key,
-    Millis, NewDelivery, NewEvent, OrphanRun, Run,
+    Admission, Admitted, AgentRoom, Boot, ClaimRuns, ClaimedRun, Delivery, Error, Event, FinishRun, Finished, Ignored,
+    Key, Millis, NewDelivery, NewEvent, OrphanRun, Run,
 };
 
 const MINUTE: Millis = 60_000;
@@ -116,11 +116,15 @@ impl Data {
     }
 
     pub(super) fn claim_runs(&mut self, claim: &ClaimRuns) -> Result<Vec<ClaimedRun>, Error> {
+        if !self.lives(claim.boot) {
+            return Ok(Vec::new());
+        }
         if let Some(id) = claim.run_ids.iter().find(|id| self.runs.iter().any(|r| r.shown.id == **id)) {
             return Err(taken(id));
         }
         self.end_waits(claim.now);
-        let mut agents: BTreeMap<&str, u32> = claim.agents.iter().map(|a| (a.agent.as_str(), a.room)).collect();
+        let mut agents: BTreeMap<&str, u32> =
+            claim.agents.iter().map(|a| (a.agent.as_str(), self.room_of(a))).collect();
         // Of a route that is named twice the first counts.
         let mut routes: BTreeMap<&str, (&str, u32)> =
             claim.routes.iter().rev().map(|r| (r.route.as_str(), (r.agent.as_str(), r.room))).collect();
@@ -142,6 +146,13 @@ impl Data {
             claimed.push(self.start(claim, run_id, agent, &id)?);
         }
         Ok(claimed)
+    }
+
+    /// The room of an agent, within what it may have in flight altogether.
+    fn room_of(&self, agent: &AgentRoom) -> u32 {
+        let of_agent = |r: &&RunRow| r.shown.state == RunState::Running && r.shown.agent == agent.agent;
+        let in_flight = u32::try_from(self.runs.iter().filter(of_agent).count()).unwrap_or(u32::MAX);
+        agent.cluster_limit.map_or(agent.room, |limit| agent.room.min(limit.saturating_sub(in_flight)))
     }
 
     /// What has become due waits for its turn from now on.
@@ -200,8 +211,9 @@ impl Data {
     }
 
     pub(super) fn record_prompt(&mut self, run_id: &str, boot: Boot, prompt: &str) -> bool {
+        let lives = self.lives(boot);
         match self.run_mut(run_id) {
-            Ok(run) if run.boot == boot && run.shown.state == RunState::Running => {
+            Ok(run) if lives && run.boot == boot && run.shown.state == RunState::Running => {
                 run.shown.prompt = Some(prompt.to_owned());
                 true
             }
@@ -209,13 +221,12 @@ impl Data {
         }
     }
 
-    /// Only the current life may end a run, be it its own or one that an earlier life left.
+    /// A life that is not over may end a run that is its own or that another left.
     pub(super) fn finish_run(&mut self, finish: &FinishRun) -> Result<Finished, Error> {
         finish.check()?;
-        let current = self.boot;
-        let Ok(run) = self.run_mut(&finish.run_id) else { return Ok(Finished::Fenced) };
-        let its_own = run.shown.attempt == finish.attempt && run.boot <= finish.boot && finish.boot == current;
-        if run.shown.state != RunState::Running || !its_own {
+        let Some(run) = self.runs.iter().find(|r| r.shown.id == finish.run_id) else { return Ok(Finished::Fenced) };
+        let may_write = self.lives(finish.boot) && (run.boot == finish.boot || !self.lives(run.boot));
+        if run.shown.state != RunState::Running || run.shown.attempt != finish.attempt || !may_write {
             return Ok(Finished::Fenced);
         }
         let event_id = run.shown.event_id.clone();
@@ -289,7 +300,7 @@ impl Data {
     }
 
     pub(super) fn orphan_runs(&self, boot: Boot) -> Vec<OrphanRun> {
-        let left = self.runs.iter().filter(|r| r.shown.state == RunState::Running && r.boot < boot);
+        let left = self.runs.iter().filter(|r| r.shown.state == RunState::Running && self.is_left_to(boot, r.boot));
         left.filter_map(|row| {
             let run = row.shown.clone();
             let standing = self.event(&run.event_id).ok()?.standing;

@@ -18,7 +18,7 @@ thread_local! {
 }
 
 /// Codec and bytes to store.
-pub(super) fn pack(bytes: &[u8]) -> (u8, Vec<u8>) {
+pub(crate) fn pack(bytes: &[u8]) -> (u8, Vec<u8>) {
     if bytes.len() > SMALL
         && let Ok(packed) = PACKER.with_borrow_mut(|packer| compress(packer, bytes))
         && packed.len() < bytes.len()
@@ -37,7 +37,7 @@ fn compress(packer: &mut Option<Compressor<'static>>, bytes: &[u8]) -> std::io::
 }
 
 /// The bytes that were packed.
-pub(super) fn unpack(codec: u8, stored: Vec<u8>) -> Result<Vec<u8>, Error> {
+pub(crate) fn unpack(codec: u8, stored: Vec<u8>) -> Result<Vec<u8>, Error> {
     match codec {
         PLAIN => Ok(stored),
         ZSTD => zstd::stream::decode_all(stored.as_slice())
@@ -47,14 +47,14 @@ pub(super) fn unpack(codec: u8, stored: Vec<u8>) -> Result<Vec<u8>, Error> {
 }
 
 /// A text with its codec as the first byte.
-pub(super) fn pack_text(text: &str) -> Vec<u8> {
+pub(crate) fn pack_text(text: &str) -> Vec<u8> {
     let (codec, mut bytes) = pack(text.as_bytes());
     bytes.insert(0, codec);
     bytes
 }
 
 /// The text that was packed.
-pub(super) fn unpack_text(stored: Option<Vec<u8>>) -> Result<Option<String>, Error> {
+pub(crate) fn unpack_text(stored: Option<Vec<u8>>) -> Result<Option<String>, Error> {
     let Some(mut stored) = stored else { return Ok(None) };
     if stored.is_empty() {
         return Err(Error::Unavailable("a stored text has no codec".into()));

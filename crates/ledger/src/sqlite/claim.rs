@@ -7,7 +7,7 @@ use rules::run_end::Standing;
 use rules::states::EventState;
 use rusqlite::{Connection, OptionalExtension as _, params};
 
-use super::{failed, lines};
+use super::{failed, lines, nodes};
 use crate::{ClaimRuns, ClaimedRun, Error, Millis};
 
 /// Events that one claim makes ready; what is due beyond these is taken by the next claim.
@@ -28,8 +28,11 @@ struct Head {
 }
 
 pub(super) fn claim_runs(connection: &Connection, claim: &ClaimRuns) -> Result<Vec<ClaimedRun>, Error> {
+    if !nodes::lives(connection, claim.boot)? {
+        return Ok(Vec::new());
+    }
     promote_due(connection, claim.now)?;
-    let mut agents: HashMap<&str, u32> = claim.agents.iter().map(|a| (a.agent.as_str(), a.room)).collect();
+    let mut agents = rooms(connection, claim)?;
     let mut routes = Vec::new();
     // A route that is named twice must not offer its head twice.
     let mut named = HashSet::new();
@@ -54,6 +57,27 @@ pub(super) fn claim_runs(connection: &Connection, claim: &ClaimRuns) -> Result<V
         *next = head(connection, &route.route)?;
     }
     Ok(claimed)
+}
+
+/// The room of each agent, within what it may have in flight altogether.
+fn rooms<'a>(connection: &Connection, claim: &'a ClaimRuns) -> Result<HashMap<&'a str, u32>, Error> {
+    let mut rooms = HashMap::new();
+    for agent in &claim.agents {
+        let within = match agent.cluster_limit {
+            Some(limit) => limit.saturating_sub(in_flight(connection, &agent.agent)?),
+            None => u32::MAX,
+        };
+        rooms.insert(agent.agent.as_str(), agent.room.min(within));
+    }
+    Ok(rooms)
+}
+
+/// Runs of an agent in flight.
+pub(super) const IN_FLIGHT: &str =
+    "SELECT count(*) FROM runs INDEXED BY runs_in_flight WHERE state = 'running' AND agent = ?1";
+
+fn in_flight(connection: &Connection, agent: &str) -> Result<u32, Error> {
+    connection.prepare_cached(IN_FLIGHT).and_then(|mut s| s.query_row([agent], |row| row.get(0))).map_err(failed)
 }
 
 /// What has become due leaves its wait: to the queue, or to `held` when its route has an obstacle by now.
@@ -134,6 +158,7 @@ pub(super) fn record_prompt(connection: &Connection, run_id: &str, boot: i64, pr
         .prepare_cached(
             "INSERT INTO run_texts (run_seq, prompt)
              SELECT seq, ?3 FROM runs WHERE id = ?1 AND boot = ?2 AND state = 'running'
+                 AND ?2 IN (SELECT boot FROM nodes WHERE ended = 0)
              ON CONFLICT (run_seq) DO UPDATE SET prompt = excluded.prompt",
         )
         .and_then(|mut s| s.execute(params![run_id, boot, prompt]))

@@ -2,7 +2,7 @@
 
 use rusqlite::{Connection, params};
 
-use super::{blob, failed};
+use super::{blob, failed, nodes};
 use crate::{ClaimDeliveries, ClaimedDelivery, DeliveryEnd, Error};
 
 /// What a target may be sent now, the longest due first.
@@ -14,6 +14,9 @@ pub(super) fn claim_deliveries(
     claim: &ClaimDeliveries,
 ) -> Result<Vec<ClaimedDelivery>, Error> {
     let mut claimed = Vec::new();
+    if !nodes::lives(connection, claim.boot)? {
+        return Ok(claimed);
+    }
     for target in claim.targets.iter().filter(|t| t.room > 0) {
         let due: Vec<i64> = connection
             .prepare_cached(DUE)
@@ -76,7 +79,8 @@ pub(super) fn finish_delivery(connection: &Connection, end: &DeliveryEnd) -> Res
     let rows = connection
         .prepare_cached(
             "UPDATE deliveries SET state = ?4, error = ?5, due_at = ?6, delivered_at = ?7
-             WHERE id = ?1 AND state = 'sending' AND boot = ?2 AND attempts = ?3",
+             WHERE id = ?1 AND state = 'sending' AND boot = ?2 AND attempts = ?3
+               AND ?2 IN (SELECT boot FROM nodes WHERE ended = 0)",
         )
         .and_then(|mut s| {
             s.execute(params![

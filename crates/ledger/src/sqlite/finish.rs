@@ -46,13 +46,14 @@ pub(super) fn finish_run(connection: &Connection, finish: &FinishRun, texts: &Te
     Ok(Finished::Written)
 }
 
-/// The run's rows, when this life may still write them: the run is in flight, and no later life has begun.
+/// The run's rows, when this life may write them: the run is in flight and the life is not over. Where it is another's, that
+/// one is over, since no two live.
 fn owner(connection: &Connection, finish: &FinishRun) -> Result<Option<Owner>, Error> {
     connection
         .prepare_cached(
             "SELECT r.seq, e.seq, e.route, e.line FROM runs r JOIN events e ON e.seq = r.event_seq
-             WHERE r.id = ?1 AND r.state = 'running' AND r.attempt = ?2 AND r.boot <= ?3 AND e.state = 'running'
-               AND ?3 = (SELECT value FROM meta WHERE name = 'boot')",
+             WHERE r.id = ?1 AND r.state = 'running' AND r.attempt = ?2 AND e.state = 'running'
+               AND ?3 IN (SELECT boot FROM nodes WHERE ended = 0)",
         )
         .and_then(|mut s| {
             s.query_row(params![finish.run_id, finish.attempt, finish.boot], |row| {

@@ -6,7 +6,7 @@ use super::failed;
 use crate::Error;
 
 /// Each step's SQL; its place is its number, from 1.
-const STEPS: &[&str] = &[include_str!("../migrations/0001_first.sql")];
+const STEPS: &[&str] = &[include_str!("../migrations/0001_first.sql"), include_str!("../migrations/0002_nodes.sql")];
 
 /// Brings a file to this version's schema. A file of a later version is refused.
 pub(super) fn migrate(connection: &mut Connection) -> Result<(), Error> {

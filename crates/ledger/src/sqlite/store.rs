@@ -15,11 +15,13 @@ use super::log::Log;
 use super::readers::Readers;
 use super::space::Space;
 use super::writer::{Flush, Writer};
-use super::{admit, blob, claim, connect, deliver, finish, recover, repair, routes, schema, space, views};
+use super::{
+    admit, blob, claim, connect, deliver, failed, finish, nodes, recover, repair, routes, schema, space, views,
+};
 use crate::{
     Admission, Admitted, Boot, ClaimDeliveries, ClaimRuns, ClaimedDelivery, ClaimedRun, Delivery, DeliveryEnd,
-    DeliveryQuery, Due, Error, Event, EventQuery, FinishRun, Finished, Ignored, Ledger, Millis, OrphanRun, Page, Run,
-    RunQuery, Status, StoredRequest, StuckDelivery,
+    DeliveryQuery, Due, Error, Event, EventQuery, FinishRun, Finished, Ignored, Lease, Ledger, Millis, Node, OrphanRun,
+    Page, Renewal, Run, RunQuery, Status, StoredRequest, StuckDelivery,
 };
 
 /// What a commit waits for.
@@ -134,8 +136,29 @@ const SMALL: usize = 512;
 
 #[async_trait]
 impl Ledger for Store {
-    async fn begin_boot(&self, _now: Millis) -> Result<Boot, Error> {
-        self.writer.write(Flush::Durable, SMALL, recover::begin_boot).await
+    async fn begin_boot(&self, name: &str, now: Millis) -> Result<Boot, Error> {
+        let name = name.to_owned();
+        self.writer.write(Flush::Durable, SMALL, move |c| nodes::begin_boot(c, &name, now)).await
+    }
+
+    fn lease(&self) -> Option<Lease> {
+        None
+    }
+
+    async fn renew(&self, boot: Boot) -> Result<Renewal, Error> {
+        self.readers.read(move |c| nodes::renew(c, boot)).await
+    }
+
+    async fn end_boot(&self, boot: Boot) -> Result<(), Error> {
+        self.writer.write(Flush::Relaxed, SMALL, move |c| nodes::end_boot(c, boot)).await
+    }
+
+    async fn nodes(&self) -> Result<Vec<Node>, Error> {
+        self.readers.read(nodes::list).await
+    }
+
+    async fn changed(&self) {
+        std::future::pending::<()>().await;
     }
 
     async fn admit(&self, admission: Admission) -> Result<Admitted, Error> {

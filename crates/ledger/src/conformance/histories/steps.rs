@@ -29,6 +29,7 @@ pub(super) enum Step {
     Claim {
         routes: Vec<(u8, u8)>,
         agents: [u8; 2],
+        together: Option<u8>,
         most: u8,
         life: Life,
     },
@@ -90,6 +91,12 @@ pub(super) enum Step {
         seconds: u16,
     },
     NextLife,
+    EndLife {
+        life: Life,
+    },
+    Renew {
+        life: Life,
+    },
     Reopen,
     Look,
 }
@@ -196,8 +203,8 @@ fn step() -> impl Strategy<Value = Step> {
             .prop_map(|(event, key, window, rate)| Step::Admit { event, key, window, rate }),
         4 => (new(), any::<u8>(), window()).prop_map(|(event, of, window)| Step::AdmitAgain { event, of, window }),
         1 => new().prop_map(|event| Step::Ignore { event }),
-        12 => (rooms(), [0..4_u8, 0..4_u8], 0..5_u8, life())
-            .prop_map(|(routes, agents, most, life)| Step::Claim { routes, agents, most, life }),
+        12 => (rooms(), [0..4_u8, 0..4_u8], prop::option::weighted(0.2, 0..3_u8), 0..5_u8, life())
+            .prop_map(|(routes, agents, together, most, life)| Step::Claim { routes, agents, together, most, life }),
         1 => (any::<u8>(), life()).prop_map(|(run, life)| Step::Prompt { run, life }),
         12 => finish(),
         5 => ([0..3_u8, 0..3_u8], life()).prop_map(|(rooms, life)| Step::ClaimDeliveries { rooms, life }),
@@ -213,7 +220,9 @@ fn step() -> impl Strategy<Value = Step> {
         2 => any::<u8>().prop_map(|delivery| Step::RetryDelivery { delivery }),
         1 => (select(EventState::ALL), 0..200_u16, 0..5_u8).prop_map(|(state, age, limit)| Step::Prune { state, age, limit }),
         6 => (0..60_u16).prop_map(|seconds| Step::Wait { seconds }),
-        2 => Just(Step::NextLife),
+        3 => Just(Step::NextLife),
+        1 => life().prop_map(|life| Step::EndLife { life }),
+        1 => life().prop_map(|life| Step::Renew { life }),
         1 => Just(Step::Reopen),
         2 => Just(Step::Look),
     ]

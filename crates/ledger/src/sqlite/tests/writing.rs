@@ -124,7 +124,7 @@ async fn a_step_that_fails_takes_nothing_of_its_neighbours() {
 async fn a_disk_that_is_nearly_full_takes_no_events_but_ends_runs() {
     let home = tempdir().unwrap();
     let store = open(home.path());
-    let boot = store.begin_boot(T0).await.unwrap();
+    let boot = store.begin_boot("node", T0).await.unwrap();
     admit(&store, "ev_1").await.unwrap();
     store.close().await;
     let store = Store::open(&Options { min_free: u64::MAX, ..options(home.path()) }).unwrap();
@@ -139,7 +139,7 @@ async fn a_disk_that_is_nearly_full_takes_no_events_but_ends_runs() {
         boot,
         now: T0,
         routes: vec![RouteRoom { route: "r".into(), agent: "a".into(), room: 1 }],
-        agents: vec![AgentRoom { agent: "a".into(), room: 1 }],
+        agents: vec![AgentRoom { agent: "a".into(), room: 1, cluster_limit: None }],
         run_ids: vec!["run_1".into()],
     };
     let run = store.claim_runs(claim).await.unwrap().remove(0);

@@ -1,0 +1,42 @@
+//! Who works on the ledger, and how one knows that it still does.
+
+use std::time::Duration;
+
+use crate::{Boot, Millis};
+
+/// What a boot must do to go on living.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Lease {
+    /// How long after a renewal it lives on, by the clock of the store.
+    pub length: Duration,
+    /// How often to renew.
+    pub renew_every: Duration,
+    /// A node that has not renewed for so long, by its own monotonic clock, stops its agents: soon others may run their events.
+    pub give_up_after: Duration,
+}
+
+/// What became of a renewal.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Renewal {
+    /// The boot lives, and all that it has under way is still its own.
+    Kept,
+    /// The boot lives no more: stop what it has under way and begin another one.
+    Lost,
+}
+
+/// A life of a node.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Node {
+    /// Its number.
+    pub boot: Boot,
+    /// Its name for people.
+    pub name: String,
+    /// When it began, by its own clock.
+    pub started_at: Millis,
+    /// Whether it lives; else it left what is counted here.
+    pub lives: bool,
+    /// Runs in flight.
+    pub running: u64,
+    /// Deliveries being sent.
+    pub sending: u64,
+}

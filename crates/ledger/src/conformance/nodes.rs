@@ -1,0 +1,117 @@
+//! Who lives, and what that allows.
+
+use rules::states::DeliveryState;
+
+use super::scene::{Subject, T0, done, ended, event, message};
+use crate::{AgentRoom, ClaimRuns, Finished, Node, Renewal};
+
+pub(super) async fn a_life_that_is_over_takes_and_writes_nothing(mut on: Subject) {
+    on.answer("ev_1", "one", vec![message("dlv_1"), message("dlv_2")]).await;
+    on.put(event("ev_2", "r")).await;
+    let run = on.claim_one(T0).await;
+    let sent = on.take(T0, 1).await.remove(0);
+    on.put(event("ev_3", "r")).await;
+    let before = on.boot;
+    on.next_life().await;
+    let now = std::mem::replace(&mut on.boot, before);
+    assert_eq!(on.renew(before).await.unwrap(), Renewal::Lost);
+    assert_eq!(on.claimed(T0, 5).await, [""; 0]);
+    assert_eq!(on.take(T0, 5).await, []);
+    assert!(!on.record_prompt(&run.run_id, before, "late").await.unwrap());
+    assert_eq!(on.finish_run(on.finish(&run, T0, done())).await.unwrap(), Finished::Fenced);
+    assert!(!on.finish_delivery(ended(&sent, before, DeliveryState::Delivered)).await.unwrap());
+    assert!(!on.adopt_delivery(&sent.id, before).await.unwrap());
+    // Nor does one that has never begun.
+    on.boot = now + 1;
+    assert_eq!(on.renew(on.boot).await.unwrap(), Renewal::Lost);
+    assert_eq!(on.claimed(T0, 5).await, [""; 0]);
+    assert_eq!(on.finish_run(on.finish(&run, T0, done())).await.unwrap(), Finished::Fenced);
+    on.boot = now;
+    assert_eq!(on.claimed(T0, 5).await, ["ev_3"]);
+    assert_eq!(on.orphan_runs(now).await.unwrap()[0].run_id, run.run_id);
+    on.end(&run, T0, done()).await;
+}
+
+pub(super) async fn a_life_that_ends_itself_leaves_what_it_had(mut on: Subject) {
+    on.answer("ev_1", "one", vec![message("dlv_1")]).await;
+    on.put(event("ev_2", "r")).await;
+    let run = on.claim_one(T0).await;
+    on.take(T0, 1).await;
+    let before = on.boot;
+    on.end_boot(before).await.unwrap();
+    on.end_boot(before).await.unwrap();
+    assert_eq!(on.renew(before).await.unwrap(), Renewal::Lost);
+    assert_eq!(on.finish_run(on.finish(&run, T0, done())).await.unwrap(), Finished::Fenced);
+    // The next one need not wait for anything.
+    on.boot = on.begin_boot("next", T0).await.unwrap();
+    assert_eq!(on.orphan_runs(on.boot).await.unwrap().len(), 1);
+    assert_eq!(on.stuck_deliveries(on.boot).await.unwrap().len(), 1);
+    assert!(on.adopt_delivery("dlv_1", on.boot).await.unwrap());
+    on.end(&run, T0, done()).await;
+}
+
+pub(super) async fn a_life_that_goes_on_keeps_its_own(on: Subject) {
+    on.put(event("ev_1", "r")).await;
+    let run = on.claim_one(T0).await;
+    for _ in 0..3 {
+        assert_eq!(on.renew(on.boot).await.unwrap(), Renewal::Kept);
+    }
+    // Nobody else's end is an end of this one.
+    on.end_boot(on.boot + 1).await.unwrap();
+    assert_eq!(on.renew(on.boot).await.unwrap(), Renewal::Kept);
+    assert_eq!(on.orphan_runs(on.boot).await.unwrap(), []);
+    on.end(&run, T0, done()).await;
+    if let Some(lease) = on.lease() {
+        assert!(lease.renew_every < lease.give_up_after && lease.give_up_after < lease.length, "{lease:?}");
+    }
+}
+
+pub(super) async fn nodes_are_listed_while_they_matter(mut on: Subject) {
+    on.answer("ev_1", "one", vec![message("dlv_1")]).await;
+    on.put(event("ev_2", "r")).await;
+    on.put(event("ev_3", "r")).await;
+    let runs = on.claim(T0, 2).await;
+    let sent = on.take(T0, 1).await.remove(0);
+    let first = Node { boot: on.boot, name: "node".into(), started_at: T0, lives: true, running: 2, sending: 1 };
+    assert_eq!(on.nodes().await.unwrap(), std::slice::from_ref(&first));
+    on.next_life().await;
+    let left = |running, sending| Node { lives: false, running, sending, ..first.clone() };
+    let second = Node { boot: on.boot, running: 0, sending: 0, ..first.clone() };
+    assert_eq!(on.nodes().await.unwrap(), [left(2, 1), second.clone()]);
+    on.end(&runs[0], T0, done()).await;
+    assert!(on.adopt_delivery(&sent.id, on.boot).await.unwrap());
+    assert_eq!(on.nodes().await.unwrap(), [left(1, 0), Node { sending: 1, ..second.clone() }]);
+    assert!(on.finish_delivery(ended(&sent, on.boot, DeliveryState::Delivered)).await.unwrap());
+    on.end(&runs[1], T0, done()).await;
+    assert_eq!(on.nodes().await.unwrap(), [second]);
+    on.end_boot(on.boot).await.unwrap();
+    assert_eq!(on.nodes().await.unwrap(), []);
+}
+
+pub(super) async fn a_limit_for_all_nodes_counts_every_run_in_flight(mut on: Subject) {
+    for number in 0..6 {
+        on.put(event(&format!("ev_{number}"), "r")).await;
+    }
+    let limited = |on: &Subject, limit| {
+        let agents = vec![AgentRoom { agent: "a".into(), room: 100, cluster_limit: Some(limit) }];
+        ClaimRuns { agents, ..on.offer(T0, 9) }
+    };
+    let first = on.claim_runs(limited(&on, 2)).await.unwrap();
+    assert_eq!(first.len(), 2);
+    assert_eq!(on.claim_runs(limited(&on, 2)).await.unwrap(), []);
+    assert_eq!(on.claim_runs(limited(&on, 1)).await.unwrap(), [], "lowered below what is in flight");
+    // What an earlier life left may still be at work, until somebody has made sure of its end.
+    on.next_life().await;
+    assert_eq!(on.claim_runs(limited(&on, 3)).await.unwrap().len(), 1);
+    on.end(&first[0], T0, done()).await;
+    assert_eq!(on.claim_runs(limited(&on, 3)).await.unwrap().len(), 1);
+    assert_eq!(on.claim_runs(limited(&on, 3)).await.unwrap(), []);
+    // Another agent is not counted, and a node's own room stands beside it.
+    let mut other = limited(&on, 1);
+    other.agents[0].agent = "b".into();
+    other.routes[0].agent = "b".into();
+    other.agents[0].room = 0;
+    assert_eq!(on.claim_runs(other.clone()).await.unwrap(), []);
+    other.agents[0].room = 5;
+    assert_eq!(on.claim_runs(other).await.unwrap().len(), 1);
+}

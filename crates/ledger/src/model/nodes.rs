@@ -1,0 +1,48 @@
+//! Lives: the last one lives until it ends itself or another one begins.
+
+use rules::states::{DeliveryState, RunState};
+
+use super::data::{Data, NodeRow};
+use crate::{Boot, Millis, Node};
+
+impl Data {
+    pub(super) fn begin_boot(&mut self, name: &str, now: Millis) -> Boot {
+        let last = self.nodes.last().map_or(0, |node| node.boot);
+        self.end_boot(last);
+        self.nodes.push(NodeRow { boot: last + 1, name: name.to_owned(), started_at: now, ended: false });
+        last + 1
+    }
+
+    pub(super) fn end_boot(&mut self, boot: Boot) {
+        if let Some(node) = self.nodes.iter_mut().find(|node| node.boot == boot) {
+            node.ended = true;
+        }
+    }
+
+    pub(super) fn lives(&self, boot: Boot) -> bool {
+        self.nodes.iter().any(|node| node.boot == boot && !node.ended)
+    }
+
+    /// Whether `boot` may take over what is `left` under way: it is another's that does not live.
+    pub(super) fn is_left_to(&self, boot: Boot, left: Boot) -> bool {
+        left != boot && !self.lives(left)
+    }
+
+    pub(super) fn list_nodes(&self) -> Vec<Node> {
+        let count = |number: usize| u64::try_from(number).unwrap_or(u64::MAX);
+        let shown = self.nodes.iter().map(|node| {
+            let running = self.runs.iter().filter(|r| r.boot == node.boot && r.shown.state == RunState::Running);
+            let sending = self.deliveries.iter().filter(|d| d.boot == Some(node.boot));
+            let sending = sending.filter(|d| d.shown.state == DeliveryState::Sending);
+            Node {
+                boot: node.boot,
+                name: node.name.clone(),
+                started_at: node.started_at,
+                lives: !node.ended,
+                running: count(running.count()),
+                sending: count(sending.count()),
+            }
+        });
+        shown.filter(|node| node.lives || node.running > 0 || node.sending > 0).collect()
+    }
+}

@@ -1,0 +1,270 @@
+//! The way to the database: a pool, transactions with a deadline, and what becomes of a connection that failed.
+
+use std::future::Future;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use deadpool_postgres::{Manager, ManagerConfig, Object, Pool, PoolError, RecyclingMethod, Runtime, TimeoutType};
+use tokio::time::{Instant, timeout_at};
+use tokio_postgres::Row;
+use tokio_postgres::error::SqlState;
+use tokio_postgres_rustls::MakeRustlsConnect;
+
+use super::Value;
+use crate::Error;
+
+/// How long a connection may take to come about, and how long to wait for one that is busy.
+pub(super) const CONNECT: Duration = Duration::from_secs(5);
+/// How long a whole transaction may take.
+const STEP: Duration = Duration::from_secs(10);
+/// Waits before the next try to connect, doubled each time.
+const FIRST_WAIT: Duration = Duration::from_millis(100);
+const LONGEST_WAIT: Duration = Duration::from_secs(2);
+
+/// What a transaction begins with. Settings are the transaction's own, so that a pooler may stand in between. A node that
+/// freezes in the middle of one loses its connection, and with it its locks, soon after.
+macro_rules! begin {
+    ($kind:literal, $commit:literal, $lock:literal) => {
+        concat!(
+            "BEGIN ",
+            $kind,
+            "; SET LOCAL search_path = doorbell; SET LOCAL statement_timeout = 9000;
+             SET LOCAL idle_in_transaction_session_timeout = 10000; SET LOCAL synchronous_commit = ",
+            $commit,
+            ";",
+            $lock
+        )
+    };
+}
+
+/// What a transaction is for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Kind {
+    /// Reads that fit together.
+    Read,
+    /// Answered when the commit would survive the process.
+    Relaxed,
+    /// Answered when the commit would survive a power cut.
+    Durable,
+    /// Relaxed, and no route comes, goes, is paused or resumed meanwhile.
+    QueueRelaxed,
+    /// Durable, and no route comes, goes, is paused or resumed meanwhile.
+    QueueDurable,
+    /// Nobody else changes the queue meanwhile. Durable.
+    Routes,
+}
+
+impl Kind {
+    fn begin(self) -> &'static str {
+        match self {
+            Kind::Read => begin!("ISOLATION LEVEL REPEATABLE READ READ ONLY", "off", ""),
+            Kind::Relaxed => begin!("", "off", ""),
+            Kind::Durable => begin!("", "on", ""),
+            Kind::QueueRelaxed => begin!("", "off", "SELECT pg_advisory_xact_lock_shared(7305808869231650671)"),
+            Kind::QueueDurable => begin!("", "on", "SELECT pg_advisory_xact_lock_shared(7305808869231650671)"),
+            Kind::Routes => begin!("", "on", "SELECT pg_advisory_xact_lock(7305808869231650671)"),
+        }
+    }
+}
+
+/// Why a transaction came to nothing.
+#[derive(Debug)]
+pub(super) enum Failure {
+    /// It stood in the way of another one: once more.
+    Again(String),
+    /// The database ran it and did not like a value of it.
+    Refused(String),
+    /// What the caller is told.
+    Told(Error),
+}
+
+impl From<Error> for Failure {
+    fn from(error: Error) -> Failure {
+        Failure::Told(error)
+    }
+}
+
+impl From<tokio_postgres::Error> for Failure {
+    fn from(error: tokio_postgres::Error) -> Failure {
+        let text = explain(&error);
+        match error.code() {
+            Some(&SqlState::T_R_DEADLOCK_DETECTED | &SqlState::T_R_SERIALIZATION_FAILURE) => Failure::Again(text),
+            // Data exceptions, violated constraints, limits.
+            Some(code) if ["22", "23", "54"].iter().any(|class| code.code().starts_with(class)) => {
+                Failure::Refused(text)
+            }
+            _ => Failure::Told(Error::Unavailable(text)),
+        }
+    }
+}
+
+impl From<Failure> for Error {
+    fn from(failure: Failure) -> Error {
+        match failure {
+            Failure::Again(text) | Failure::Refused(text) => Error::Unavailable(text),
+            Failure::Told(error) => error,
+        }
+    }
+}
+
+/// What the database said; its own words hold no values of ours (those stand in its DETAIL).
+pub(super) fn explain(error: &tokio_postgres::Error) -> String {
+    use std::error::Error as _;
+    match (error.as_db_error(), error.source()) {
+        (Some(said), _) => format!("{} ({})", said.message(), said.code().code()),
+        (None, Some(source)) => format!("{error}: {source}"),
+        (None, None) => error.to_string(),
+    }
+}
+
+/// The pool, and when to try again after it could not connect.
+#[derive(Clone)]
+pub(super) struct Link {
+    pool: Pool,
+    rest: Arc<Mutex<Rest>>,
+}
+
+/// A database that cannot be reached is left alone for a while, and callers are told at once.
+#[derive(Default)]
+struct Rest {
+    until: Option<Instant>,
+    wait: Duration,
+    why: String,
+}
+
+impl Link {
+    pub(super) fn new(
+        config: tokio_postgres::Config,
+        tls: MakeRustlsConnect,
+        connections: usize,
+    ) -> Result<Link, Error> {
+        let manager =
+            Manager::from_config(config, tls, ManagerConfig { recycling_method: RecyclingMethod::Fast });
+        let pool = Pool::builder(manager)
+            .max_size(connections)
+            .runtime(Runtime::Tokio1)
+            .wait_timeout(Some(CONNECT))
+            .create_timeout(Some(CONNECT))
+            .recycle_timeout(Some(CONNECT))
+            .build()
+            .map_err(|e| Error::Unavailable(e.to_string()))?;
+        Ok(Link { pool, rest: Arc::default() })
+    }
+
+    /// Begins a transaction.
+    pub(super) async fn begin(&self, kind: Kind) -> Result<Tx, Failure> {
+        let connection = self.connection().await?;
+        let tx = Tx { connection: Some(connection), deadline: Instant::now() + STEP };
+        tx.batch(kind.begin()).await?;
+        Ok(tx)
+    }
+
+    async fn connection(&self) -> Result<Object, Error> {
+        if self.pool.is_closed() {
+            return Err(Error::Closed);
+        }
+        if self.pool.status().available == 0
+            && let Some(why) = self.resting()
+        {
+            return Err(Error::Unavailable(why));
+        }
+        let answer = self.pool.get().await;
+        let why = match answer {
+            Ok(connection) => {
+                self.rest().until = None;
+                return Ok(connection);
+            }
+            Err(PoolError::Closed) => return Err(Error::Closed),
+            Err(PoolError::Timeout(TimeoutType::Wait)) => return Err(Error::Busy),
+            Err(PoolError::Timeout(_)) => "the database does not answer".to_owned(),
+            Err(PoolError::Backend(error)) => explain(&error),
+            Err(other) => other.to_string(),
+        };
+        let mut rest = self.rest();
+        rest.wait = if rest.until.is_some() { (rest.wait * 2).min(LONGEST_WAIT) } else { FIRST_WAIT };
+        rest.until = Some(Instant::now() + rest.wait);
+        rest.why.clone_from(&why);
+        Err(Error::Unavailable(why))
+    }
+
+    fn rest(&self) -> std::sync::MutexGuard<'_, Rest> {
+        self.rest.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn resting(&self) -> Option<String> {
+        let rest = self.rest();
+        rest.until.is_some_and(|until| Instant::now() < until).then(|| rest.why.clone())
+    }
+
+    pub(super) fn close(&self) {
+        self.pool.close();
+    }
+}
+
+/// A transaction. Dropped before its end it takes its connection with it, and the database rolls it back.
+pub(super) struct Tx {
+    connection: Option<Object>,
+    deadline: Instant,
+}
+
+impl Drop for Tx {
+    fn drop(&mut self) {
+        if let Some(connection) = self.connection.take() {
+            drop(Object::take(connection));
+        }
+    }
+}
+
+impl Tx {
+    async fn within<T>(
+        &self,
+        answer: impl Future<Output = Result<T, tokio_postgres::Error>>,
+    ) -> Result<T, Failure> {
+        match timeout_at(self.deadline, answer).await {
+            Ok(answer) => Ok(answer?),
+            Err(_) => Err(Error::Unavailable("the database does not answer in time".into()).into()),
+        }
+    }
+
+    fn client(&self) -> Result<&tokio_postgres::Client, Failure> {
+        self.connection.as_ref().map(|connection| &***connection).ok_or(Failure::Told(Error::Closed))
+    }
+
+    /// Runs statements without values.
+    pub(super) async fn batch(&self, sql: &str) -> Result<(), Failure> {
+        self.within(self.client()?.batch_execute(sql)).await
+    }
+
+    pub(super) async fn query(&self, sql: &str, values: &[Value<'_>]) -> Result<Vec<Row>, Failure> {
+        let typed: Vec<_> = values.iter().map(Value::typed).collect();
+        self.within(self.client()?.query_typed(sql, &typed)).await
+    }
+
+    pub(super) async fn optional(&self, sql: &str, values: &[Value<'_>]) -> Result<Option<Row>, Failure> {
+        Ok(self.query(sql, values).await?.into_iter().next())
+    }
+
+    pub(super) async fn one(&self, sql: &str, values: &[Value<'_>]) -> Result<Row, Failure> {
+        let missing = || Failure::Told(Error::Unavailable("the database answered with no row".into()));
+        self.optional(sql, values).await?.ok_or_else(missing)
+    }
+
+    /// Runs a statement and says how many rows it changed.
+    pub(super) async fn execute(&self, sql: &str, values: &[Value<'_>]) -> Result<u64, Failure> {
+        let typed: Vec<_> = values.iter().map(Value::typed).collect();
+        self.within(self.client()?.execute_typed(sql, &typed)).await
+    }
+
+    /// Commits what went well and takes the rest back. The connection returns to the pool when it still works.
+    pub(super) async fn end<T>(mut self, outcome: Result<T, Failure>) -> Result<T, Failure> {
+        let ended = self.batch(if outcome.is_ok() { "COMMIT" } else { "ROLLBACK" }).await;
+        if ended.is_ok()
+            && let Some(connection) = self.connection.take()
+        {
+            // Back into the pool.
+            drop(connection);
+        }
+        let value = outcome?;
+        ended.map(|()| value)
+    }
+}

@@ -1,0 +1,209 @@
+//! Starting and stopping the server.
+#![expect(clippy::disallowed_methods, reason = "the rule about processes is for the product; this crate is for its tests")]
+
+use std::fs;
+use std::net::{TcpListener, TcpStream};
+use std::os::unix::fs::{PermissionsExt as _, chown};
+use std::os::unix::process::CommandExt as _;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+use rustix::fs::{FlockOperation, flock};
+
+/// Debian's `nobody`; root hands the cluster to it.
+const NOBODY: u32 = 65534;
+
+/// Stops the cluster when nobody has used it for a while. `$1` is the folder, `$2` the folder of the binaries. It keeps the lock
+/// of `watching` for as long as it runs, so that there is one of it.
+const WATCH: &str = r#"
+exec 7>"$1/watching"
+flock --nonblock --exclusive 7 || exit 0
+idle=0
+while :; do
+    sleep 5
+    if flock --nonblock --exclusive "$1/in-use" true; then idle=$((idle + 1)); else idle=0; fi
+    [ "$idle" -ge 6 ] || continue
+    exec 8>"$1/starting"
+    flock --exclusive 8
+    if flock --nonblock --exclusive "$1/in-use" true; then
+        [ ! -f "$1/run/bouncer.pid" ] || kill "$(cat "$1/run/bouncer.pid")" 2>/dev/null
+        [ ! -f "$1/run/data/postmaster.pid" ] || kill -QUIT "$(head -n 1 "$1/run/data/postmaster.pid")" 2>/dev/null
+        rm -rf "$1/run"
+        exit 0
+    fi
+    idle=0
+    exec 8>&-
+done
+"#;
+
+/// Where a cluster listens.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Ports {
+    pub(crate) server: u16,
+    pub(crate) bouncer: Option<u16>,
+}
+
+/// The ports of a cluster that runs already.
+pub(crate) fn running(folder: &Path) -> Option<Ports> {
+    let text = fs::read_to_string(folder.join("run/ports")).ok()?;
+    let mut numbers = text.split_whitespace();
+    let server: u16 = numbers.next()?.parse().ok()?;
+    let answers = |port: u16| TcpStream::connect(("127.0.0.1", port)).is_ok();
+    let bouncer = numbers.next().and_then(|port| port.parse().ok());
+    (answers(server) && bouncer.is_none_or(answers)).then_some(Ports { server, bouncer })
+}
+
+/// Starts a cluster from nothing. Called under the lock of `starting`.
+pub(crate) fn start(folder: &Path) -> Ports {
+    let run = folder.join("run");
+    stop_what_is_left(&run);
+    let _ = fs::remove_dir_all(&run);
+    fs::create_dir(&run).expect("a folder for the cluster");
+    fs::set_permissions(folder, fs::Permissions::from_mode(0o755)).expect("rights of the folder");
+    let binaries = binaries();
+    let data = run.join("data");
+    certificate(&run);
+    hand_over(&run);
+    let initdb = unprivileged(&binaries.join("initdb"))
+        .args(["--auth=trust", "--username=postgres", "--encoding=UTF8", "--locale=C", "--no-sync", "-D"])
+        .arg(&data)
+        .output()
+        .expect("initdb runs");
+    assert!(initdb.status.success(), "initdb: {}", String::from_utf8_lossy(&initdb.stderr));
+    let server = free_port();
+    let settings = format!(
+        "listen_addresses = '127.0.0.1'\nport = {server}\nunix_socket_directories = '{run}'\nmax_connections = 300\n\
+         fsync = off\nfull_page_writes = off\nmax_wal_size = 256MB\nshared_buffers = 64MB\nautovacuum_naptime = 5\n\
+         ssl = on\nssl_cert_file = '{run}/server.crt'\nssl_key_file = '{run}/server.key'\nlogging_collector = off\n",
+        run = run.display()
+    );
+    let config = data.join("postgresql.conf");
+    let before = fs::read_to_string(&config).expect("the configuration of initdb");
+    fs::write(&config, before + &settings).expect("a configuration");
+    let started = unprivileged(&binaries.join("pg_ctl"))
+        .args(["--wait", "--timeout=60", "-D"])
+        .arg(&data)
+        .arg("-l")
+        .arg(run.join("log"))
+        .arg("start")
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .status()
+        .expect("pg_ctl runs");
+    let log = || fs::read_to_string(run.join("log")).unwrap_or_default();
+    assert!(started.success(), "PostgreSQL did not start: {}", log());
+    let bouncer = bouncer(&run, server);
+    let second = bouncer.map_or(String::new(), |port| format!(" {port}"));
+    fs::write(run.join("ports"), format!("{server}{second}\n")).expect("the ports");
+    Ports { server, bouncer }
+}
+
+/// Starts PgBouncer in transaction mode where it is installed.
+fn bouncer(run: &Path, server: u16) -> Option<u16> {
+    let binary = ["/usr/sbin/pgbouncer", "/usr/bin/pgbouncer"].into_iter().map(PathBuf::from).find(|p| p.exists())?;
+    let port = free_port();
+    let config = run.join("pgbouncer.ini");
+    let users = run.join("users");
+    fs::write(&users, "\"postgres\" \"\"\n").expect("the users of PgBouncer");
+    let text = format!(
+        "[databases]\n* = host=127.0.0.1 port={server} user=postgres\n[pgbouncer]\nlisten_addr = 127.0.0.1\n\
+         listen_port = {port}\nunix_socket_dir =\nauth_type = trust\nauth_file = {users}\npool_mode = transaction\n\
+         max_client_conn = 500\ndefault_pool_size = 10\nserver_idle_timeout = 2\nlogfile = {run}/bouncer.log\n\
+         pidfile = {run}/bouncer.pid\n",
+        users = users.display(),
+        run = run.display()
+    );
+    fs::write(&config, text).expect("the configuration of PgBouncer");
+    for file in [&config, &users] {
+        fs::set_permissions(file, fs::Permissions::from_mode(0o644)).expect("rights");
+    }
+    let started = unprivileged(&binary)
+        .args(["--daemon", "--quiet"])
+        .arg(&config)
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .status()
+        .expect("PgBouncer runs");
+    let log = || fs::read_to_string(run.join("bouncer.log")).unwrap_or_default();
+    assert!(started.success(), "PgBouncer did not start: {}", log());
+    Some(port)
+}
+
+/// Makes sure that somebody stops the cluster when it is no longer used.
+pub(crate) fn watch(folder: &Path) {
+    let file = fs::File::options().create(true).truncate(false).write(true).open(folder.join("watching"));
+    let file = file.expect("a lock file");
+    if flock(&file, FlockOperation::NonBlockingLockExclusive).is_err() {
+        return;
+    }
+    // It takes the lock itself; two that start at once settle it between them.
+    drop(file);
+    Command::new("setsid")
+        .args(["--fork", "sh", "-c", WATCH, "watch"])
+        .arg(folder)
+        .stdin(Stdio::null())
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .current_dir("/")
+        .status()
+        .expect("setsid and sh, which every Debian has");
+}
+
+/// A server of an earlier run whose watch script was killed.
+fn stop_what_is_left(run: &Path) {
+    for (file, signal) in [("data/postmaster.pid", rustix::process::Signal::QUIT), ("bouncer.pid", rustix::process::Signal::TERM)] {
+        let pid = fs::read_to_string(run.join(file)).ok();
+        let pid = pid.and_then(|text| text.lines().next()?.trim().parse().ok()).and_then(rustix::process::Pid::from_raw);
+        let Some(pid) = pid else { continue };
+        // A number may have been given to somebody else since.
+        let command = fs::read_to_string(format!("/proc/{}/cmdline", pid.as_raw_nonzero())).unwrap_or_default();
+        if command.contains(&*run.to_string_lossy()) {
+            let _ = rustix::process::kill_process(pid, signal);
+        }
+    }
+}
+
+fn binaries() -> PathBuf {
+    let mut versions: Vec<(u32, PathBuf)> = fs::read_dir("/usr/lib/postgresql")
+        .into_iter()
+        .flatten()
+        .flatten()
+        .filter_map(|entry| Some((entry.file_name().to_str()?.parse().ok()?, entry.path().join("bin"))))
+        .filter(|(_, folder): &(u32, PathBuf)| folder.join("initdb").exists())
+        .collect();
+    versions.sort();
+    versions.pop().expect("install the Debian package postgresql; scripts/test.sh does").1
+}
+
+fn is_root() -> bool {
+    rustix::process::geteuid().is_root()
+}
+
+fn unprivileged(binary: &Path) -> Command {
+    let mut command = Command::new(binary);
+    command.stdin(Stdio::null()).current_dir("/");
+    if is_root() {
+        command.uid(NOBODY).gid(NOBODY);
+    }
+    command
+}
+
+fn hand_over(run: &Path) {
+    if is_root() {
+        for path in [run.to_owned(), run.join("server.key"), run.join("server.crt")] {
+            chown(path, Some(NOBODY), Some(NOBODY)).expect("the folder changes its owner");
+        }
+    }
+}
+
+fn certificate(run: &Path) {
+    let made = rcgen::generate_simple_self_signed(["localhost".to_owned()]).expect("a certificate");
+    fs::write(run.join("server.crt"), made.cert.pem()).expect("the certificate");
+    let key = run.join("server.key");
+    fs::write(&key, made.signing_key.serialize_pem()).expect("its key");
+    fs::set_permissions(&key, fs::Permissions::from_mode(0o600)).expect("rights of the key");
+}
+
+fn free_port() -> u16 {
+    TcpListener::bind("127.0.0.1:0").and_then(|l| l.local_addr()).expect("a free port").port()
+}
