@@ -2,11 +2,12 @@
 
 use std::time::Duration;
 
+use gateway::life;
 use gateway::run::StopWish;
 use tokio::time::timeout;
 use tokio_util::task::TaskTracker;
 
-use super::start::Parts;
+use super::start::{Parts, Workers};
 
 /// Requests that are being answered may finish within this.
 const REQUESTS: Duration = Duration::from_secs(3);
@@ -17,10 +18,12 @@ const DELIVERIES: Duration = Duration::from_secs(5);
 
 /// Stops all stages. Runs that are cut off go back to the queue, what was finished is on record.
 pub(super) async fn in_order(parts: Parts) {
-    let Parts { core, public, admin, mut scheduler, mut courier, mut housekeeping, .. } = parts;
+    // The lock of the home is held until the end.
+    let Parts { core, public, admin, workers, reloader: _, lock: _lock } = parts;
+    let Workers { mut scheduler, mut courier, mut housekeeping, mut listener, mut outages, mut keeper } = workers;
     let grace = core.config().server.shutdown_grace;
     points::reach("stop.asked");
-    tokio::join!(public.stop(REQUESTS), scheduler.stop(), housekeeping.stop());
+    tokio::join!(public.stop(REQUESTS), scheduler.stop(), housekeeping.stop(), listener.stop());
     points::reach("stop.sources_stopped");
     finish_runs(&core, &scheduler.under_way, grace).await;
     points::reach("stop.runs_ended");
@@ -34,11 +37,22 @@ pub(super) async fn in_order(parts: Parts) {
     core.tasks.close();
     let _ = timeout(REQUESTS, core.tasks.wait()).await;
     points::reach("stop.tasks_ended");
+    // Renewed until here: what ends is written by a life that lives.
+    tokio::join!(keeper.stop(), outages.stop());
+    say_goodbye(&core).await;
     core.ledger.close().await;
     points::reach("stop.ledger_closed");
     let _ = std::fs::remove_file(super::admin_url_file(&core.home));
     points::reach("stop.done");
     tracing::info!("stopped");
+}
+
+/// Ends the life: what it could not end may be taken over by other nodes at once.
+async fn say_goodbye(core: &gateway::Core) {
+    match timeout(REQUESTS, core.ledger.end_boot(core.boot())).await {
+        Ok(Ok(())) => life::forget(&core.home),
+        _ => tracing::warn!("the ledger was not told of the end; what was left is taken over when the lease has ended"),
+    }
 }
 
 async fn finish_runs(core: &gateway::Core, runs: &TaskTracker, grace: Duration) {

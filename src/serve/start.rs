@@ -9,10 +9,12 @@ use console::{Access, Console};
 use gateway::clock::Clock;
 use gateway::deliver::{self, Courier};
 use gateway::housekeeping::keep_house;
+use gateway::life::{self, Keeper, Left};
 use gateway::listen::{self, Limits, Serving};
 use gateway::reload::Reloader;
 use gateway::run::{self, Scheduler};
 use gateway::{Core, ingest};
+use ledger::sqlite::Lock;
 use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
@@ -29,9 +31,22 @@ pub(super) struct Parts {
     pub(super) reloader: Arc<Reloader>,
     pub(super) public: Serving,
     pub(super) admin: Serving,
+    pub(super) workers: Workers,
+    /// Of the home, where the ledger does not have it.
+    pub(super) lock: Option<Lock>,
+}
+
+/// The stages behind the ledger, and what keeps them going.
+pub(super) struct Workers {
     pub(super) scheduler: Worker,
     pub(super) courier: Worker,
     pub(super) housekeeping: Worker,
+    /// Hears what other nodes tell.
+    pub(super) listener: Worker,
+    /// Notices when the ledger is back.
+    pub(super) outages: Worker,
+    /// Renews the lease.
+    pub(super) keeper: Worker,
 }
 
 /// A stage with what it has under way.
@@ -65,7 +80,7 @@ pub(super) async fn start(options: Options) -> anyhow::Result<Parts> {
     }
     points::reach("start.configured");
     home::prepare(&options.place.home)?;
-    let ledger = store::open(&options.place.home, &config).await?;
+    let (ledger, lock) = store::own(&options.place.home, &config).await?;
     points::reach("start.opened");
     // Bound before anything is claimed: a gateway that cannot be rung does not start runs either.
     let public = listen::bind(&config.server.listen).await?;
@@ -73,8 +88,8 @@ pub(super) async fn start(options: Options) -> anyhow::Result<Parts> {
     let access = access(&options, &config)?;
     points::reach("start.bound");
     let clock = Clock::system();
-    let node = rustix::system::uname().nodename().to_string_lossy().into_owned();
-    let boot = ledger.begin_boot(&node, clock.now()).await?;
+    let left = Left::find(&options.place.home, &*ledger).await?;
+    let boot = life::begin(&*ledger, &options.place.home, &gateway::node_name(&config), clock.now()).await?;
     points::reach("start.booted");
     if let Err(error) = ledger.probe().await {
         tracing::warn!("{}", not_ready(&error));
@@ -82,8 +97,10 @@ pub(super) async fn start(options: Options) -> anyhow::Result<Parts> {
     let limits = Limits { connections: config.server.max_connections, header_timeout: config.server.header_timeout };
     let admin_limits = Limits { connections: ADMIN_CONNECTIONS, ..limits };
     let core = Arc::new(Core::new(ledger, boot, options.place.home.clone(), clock, config));
-    let (scheduler, courier) = workers(&core).await?;
-    let housekeeping = Worker::of(|stop| keep_house(Arc::clone(&core), stop), TaskTracker::new());
+    let workers = workers(&core).await?;
+    if let Some(left) = left {
+        core.tasks.spawn(left.end(Arc::clone(&core)));
+    }
     let admin_url = admin.url();
     home::write_admin_url(&options.place.home, &admin_url)?;
     points::reach("start.url_written");
@@ -95,7 +112,7 @@ pub(super) async fn start(options: Options) -> anyhow::Result<Parts> {
     let reloader = Arc::new(reloader);
     let console = Console::new(Arc::clone(&core), Arc::clone(&reloader), access, admin_url.clone());
     let admin = admin.serve(console.router(), admin_limits)?;
-    Ok(Parts { core, reloader, public, admin, scheduler, courier, housekeeping })
+    Ok(Parts { core, reloader, public, admin, workers, lock })
 }
 
 /// What a person is told of a ledger that can store no event now. The gateway starts all the same: what is stored already
@@ -128,7 +145,7 @@ fn access(options: &Options, config: &Config) -> anyhow::Result<Access> {
 }
 
 /// Starts the stages behind the ledger, after what an earlier life left is settled or on its way to be.
-async fn workers(core: &Arc<Core>) -> anyhow::Result<(Worker, Worker)> {
+async fn workers(core: &Arc<Core>) -> anyhow::Result<Workers> {
     let (runs, sending) = (TaskTracker::new(), TaskTracker::new());
     core.reconcile_routes().await?;
     points::reach("start.reconciled");
@@ -139,9 +156,16 @@ async fn workers(core: &Arc<Core>) -> anyhow::Result<(Worker, Worker)> {
     let courier =
         Courier::new(Arc::clone(core), sending.clone()).map_err(anyhow::Error::msg).context("cannot deliver")?;
     let scheduler = Scheduler::new(Arc::clone(core), runs.clone());
-    let scheduler = Worker::of(|stop| scheduler.run(stop), runs);
-    let courier = Worker::of(|stop| courier.run(stop), sending);
-    Ok((scheduler, courier))
+    let keeper = Keeper::new(Arc::clone(core), runs.clone(), sending.clone());
+    let alone = TaskTracker::new;
+    Ok(Workers {
+        scheduler: Worker::of(|stop| scheduler.run(stop), runs),
+        courier: Worker::of(|stop| courier.run(stop), sending),
+        housekeeping: Worker::of(|stop| keep_house(Arc::clone(core), stop), alone()),
+        listener: Worker::of(|stop| life::listen(Arc::clone(core), stop), alone()),
+        outages: Worker::of(|stop| life::watch_outages(Arc::clone(core), stop), alone()),
+        keeper: Worker::of(|stop| keeper.run(stop), alone()),
+    })
 }
 
 #[cfg(test)]

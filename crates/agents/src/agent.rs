@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use crate::environment::{FACTS, is_name, is_pattern};
 use crate::exit::{Exit, RunVerdict, judge_exit};
-use crate::options::{AgentOptions, Output, PromptVia};
+use crate::options::{AgentOptions, Output, PromptVia, Scope};
 use crate::output::{Answer, OutputError};
 use crate::preset::Preset;
 
@@ -50,6 +50,8 @@ pub struct Agent {
     pub timeout: Duration,
     /// How many runs may be in flight; above zero.
     pub max_concurrent: u32,
+    /// Of which gateways.
+    pub scope: Scope,
     /// How the prompt is handed over.
     pub prompt_via: PromptVia,
     /// How stdout is read.
@@ -97,6 +99,7 @@ impl Agent {
             inherit_env: options.inherit_env.unwrap_or_else(inherited),
             timeout: options.timeout.0,
             max_concurrent: options.max_concurrent,
+            scope: options.scope,
             prompt_via: options.prompt_via,
             output: options.output.unwrap_or(preset.output),
             max_output_bytes: options.max_output_bytes.0,

@@ -20,7 +20,7 @@ pub use agent::{Agent, AgentError};
 pub use call::{Call, CallFacts, PromptFile, Stop};
 pub use environment::clean_environment;
 pub use exit::{Exit, RunVerdict};
-pub use options::{AgentOptions, Output, PromptVia};
+pub use options::{AgentOptions, Output, PromptVia, Scope};
 pub use output::{Answer, OutputError};
 pub use preset::Preset;
 

@@ -32,6 +32,17 @@ pub enum Output {
     Json,
 }
 
+/// What `max_concurrent` counts.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum Scope {
+    /// The runs of each gateway for itself.
+    #[default]
+    Node,
+    /// The runs of all gateways that share the ledger: for a licence, a rate limit, a single machine behind the agent.
+    Cluster,
+}
+
 /// One agent: how it is called and how much it may take.
 #[derive(Clone, PartialEq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -72,6 +83,10 @@ pub struct AgentOptions {
     #[serde(default = "default_max_concurrent")]
     #[schemars(range(min = 1))]
     pub max_concurrent: u32,
+
+    /// Whether `max_concurrent` is for each gateway or for all that share a ledger together.
+    #[serde(default)]
+    pub scope: Scope,
 
     /// How the agent gets its prompt.
     #[serde(default)]
@@ -120,6 +135,7 @@ impl AgentOptions {
             inherit_env: None,
             timeout: default_timeout(),
             max_concurrent: default_max_concurrent(),
+            scope: Scope::default(),
             prompt_via: PromptVia::default(),
             output: None,
             max_output_bytes: default_max_output(),
@@ -199,7 +215,7 @@ mod tests {
     fn every_key_is_described_in_the_schema() {
         let schema = schemars::schema_for!(AgentOptions).to_value();
         let keys = schema["properties"].as_object().unwrap();
-        assert_eq!(keys.len(), 15);
+        assert_eq!(keys.len(), 16);
         for (key, shape) in keys {
             assert!(shape["description"].as_str().is_some_and(|text| text.len() > 20), "{key}: {shape}");
         }

@@ -40,7 +40,7 @@ pub use raw::Durability;
 pub use route::{Route, RouteDelivery};
 pub use schema::schema;
 pub use server::{Admin, Server};
-pub use store::{Retention, Store};
+pub use store::{DatabaseUrl, Retention, Shelf, Store};
 pub use tree::Mark;
 
 /// A configuration without problems.

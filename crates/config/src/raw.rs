@@ -47,6 +47,8 @@ pub(crate) struct File {
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub(crate) struct Server {
+    /// What this gateway is called where several share a ledger. Default: the name of the host.
+    pub(crate) name: Option<String>,
     /// The address to listen on. `null` or `""` is every interface, IPv4 and IPv6.
     pub(crate) host: Option<String>,
     /// The port to listen on; 0 takes a free one.
@@ -76,6 +78,7 @@ pub(crate) struct Server {
 impl Default for Server {
     fn default() -> Self {
         Server {
+            name: None,
             host: Some("127.0.0.1".to_owned()),
             port: 8644,
             public_url: None,
@@ -127,7 +130,9 @@ pub(crate) struct Tls {
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub(crate) struct Store {
-    /// `null` is the SQLite file `doorbell.db` in Doorbell's home; `sqlite:PATH` is another one.
+    /// `null` is the SQLite file `doorbell.db` in Doorbell's home; `sqlite:PATH` is another one. `postgres://user:password@host/database`
+    /// is a PostgreSQL database that several gateways share, with `?sslmode=` `disable`, `prefer`, `require` or `verify-full`
+    /// and `sslrootcert=FILE` behind it; `durability` and `min_free` are then the database's own affair.
     pub(crate) url: Option<String>,
     /// When an event counts as stored.
     pub(crate) durability: Durability,

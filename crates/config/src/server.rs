@@ -16,6 +16,8 @@ use crate::report::Report;
 /// The public listener.
 #[derive(Clone, Debug)]
 pub struct Server {
+    /// What people call this gateway; `None`: by the name of its host.
+    pub name: Option<String>,
     /// Where it listens.
     pub listen: Listen,
     /// The address under which the world reaches it, without a slash at its end.
@@ -93,6 +95,7 @@ pub(crate) fn server(
     let instead = from_environment(environment, report);
     let port = instead.port.unwrap_or(raw.port);
     let server = Server {
+        name: raw.name.as_deref().and_then(|name| node_name(name, &at.key("name"), report)),
         listen: listen(&at, raw.host.as_deref(), port, raw.tls.as_ref(), home, report),
         public_url: raw.public_url.as_deref().and_then(|url| public_url(url, &at.key("public_url"), report)),
         max_connections: raw.max_connections as usize,
@@ -160,6 +163,16 @@ fn same_port(port: u16, report: &mut Report) {
     let [own, other] = ["admin", "server"].map(|section| Path::new(&[section, "port"]));
     let (at, name) = if report.has(&own) || !report.has(&other) { (own, "server") } else { (other, "admin") };
     report.fault(&at, format!("{port} is the port of `{name}` too"), "give each its own");
+}
+
+/// A name stands in tables and log lines.
+fn node_name(written: &str, at: &Path, report: &mut Report) -> Option<String> {
+    let name = written.trim();
+    if name.is_empty() || name.len() > 63 || name.chars().any(char::is_control) {
+        report.fault(at, "not a name", "give 1 to 63 characters, or take the key away: the host's name stands in then");
+        return None;
+    }
+    Some(name.to_owned())
 }
 
 fn listen(

@@ -162,7 +162,7 @@ impl Scene {
     /// Begins the run of the one event that waits on a route.
     async fn begin(&self, route: &str, run_id: &str) {
         let claim = ClaimRuns {
-            boot: self.core.boot,
+            boot: self.core.boot(),
             now: NOW,
             routes: vec![RouteRoom { route: route.into(), agent: "default".into(), room: 1 }],
             agents: vec![AgentRoom { agent: "default".into(), room: 1, cluster_limit: None }],
@@ -184,7 +184,7 @@ impl Scene {
         };
         let finish = FinishRun {
             run_id: run_id.into(),
-            boot: self.core.boot,
+            boot: self.core.boot(),
             attempt: 1,
             ended_at: NOW,
             state: if succeeded { RunState::Succeeded } else { RunState::Failed },

@@ -5,19 +5,23 @@ use std::sync::{Arc, PoisonError, RwLock};
 
 use config::Config;
 use ledger::{Boot, Ledger};
-use tokio::sync::Notify;
+use tokio::sync::{Notify, watch};
 use tokio_util::task::TaskTracker;
 
 use crate::clock::Clock;
+use crate::deliver::Sending;
 use crate::run::Flights;
 use crate::signals::Signals;
+
+/// What people call the gateway of a configuration: `server.name`, else its host's name.
+pub fn node_name(config: &Config) -> String {
+    config.server.name.clone().unwrap_or_else(|| rustix::system::uname().nodename().to_string_lossy().into_owned())
+}
 
 /// The gateway's shared parts. Stages never call each other: they write to the ledger and ring the next stage's bell.
 pub struct Core {
     /// What happened.
     pub ledger: Arc<dyn Ledger>,
-    /// This life's number.
-    pub boot: Boot,
     /// The home folder.
     pub home: PathBuf,
     /// The time.
@@ -28,12 +32,17 @@ pub struct Core {
     pub runs_bell: Notify,
     /// Rung when a delivery may have become due.
     pub deliveries_bell: Notify,
+    /// Rung when the lease of this life is to be renewed at once.
+    pub lease_bell: Notify,
+    /// Deliveries that are being sent, which nobody else in this process may take over.
+    pub sending: Sending,
     /// Runs in flight, for those who want to stop one.
     pub flights: Flights,
     /// Requests and actions that must be finished before the ledger closes.
     pub tasks: TaskTracker,
     /// What runs and programs may inherit from, by their allow lists.
     pub environment: Vec<(String, String)>,
+    boot: watch::Sender<Boot>,
     config: RwLock<Arc<Config>>,
 }
 
@@ -43,17 +52,45 @@ impl Core {
         let environment = config.environment.iter().map(|(name, value)| (name.clone(), value.clone())).collect();
         Core {
             ledger,
-            boot,
+            boot: watch::Sender::new(boot),
             home,
             clock,
             signals: Signals::new(),
             runs_bell: Notify::new(),
             deliveries_bell: Notify::new(),
+            lease_bell: Notify::new(),
+            sending: Sending::default(),
             flights: Flights::default(),
             tasks: TaskTracker::new(),
             environment,
             config: RwLock::new(Arc::new(config)),
         }
+    }
+
+    /// The number of the life that this gateway is in. Another one begins when its lease was lost, so it is asked for each time.
+    pub fn boot(&self) -> Boot {
+        *self.boot.borrow()
+    }
+
+    /// The same, for those who wait for another life.
+    pub(crate) fn boots(&self) -> watch::Receiver<Boot> {
+        self.boot.subscribe()
+    }
+
+    /// Enters another life.
+    pub(crate) fn begin_life(&self, boot: Boot) {
+        self.boot.send_replace(boot);
+    }
+
+    /// Rings for all who take work from the ledger.
+    pub(crate) fn ring_all(&self) {
+        self.runs_bell.notify_one();
+        self.deliveries_bell.notify_one();
+    }
+
+    /// What people call this gateway.
+    pub fn node_name(&self) -> String {
+        node_name(&self.config())
     }
 
     /// The configuration in force. What was begun with it keeps it.

@@ -3,6 +3,8 @@
 mod attempt;
 mod courier;
 mod recovery;
+mod sending;
 
 pub use courier::Courier;
 pub use recovery::recover;
+pub use sending::Sending;

@@ -10,6 +10,7 @@ mod core;
 pub mod deliver;
 pub mod egress;
 mod hex;
+pub mod life;
 pub mod housekeeping;
 pub mod ingest;
 pub mod listen;
@@ -20,4 +21,4 @@ pub mod run;
 pub mod signals;
 pub mod standing;
 
-pub use core::Core;
+pub use core::{Core, node_name};

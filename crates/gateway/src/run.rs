@@ -1,7 +1,7 @@
 //! Waking agents: one run at a time for each event, until one success is on record.
 //!
 //! The [`Scheduler`] takes what may run from the ledger and gives each run a task (`flight.rs`); `recovery.rs` deals with the
-//! runs of an earlier life.
+//! runs of lives that are over.
 
 mod flight;
 mod flights;

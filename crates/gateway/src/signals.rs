@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 use std::sync::{Mutex, PoisonError};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use prometheus_client::encoding::EncodeLabelSet;
 use prometheus_client::encoding::text::encode;
@@ -10,6 +10,7 @@ use prometheus_client::metrics::counter::Counter;
 use prometheus_client::metrics::family::Family;
 use prometheus_client::metrics::histogram::{Histogram, exponential_buckets};
 use prometheus_client::registry::Registry;
+use tokio::sync::Notify;
 
 #[derive(Debug, Clone, PartialEq, Eq, Hash, EncodeLabelSet)]
 struct Request {
@@ -40,6 +41,10 @@ pub struct Signals {
     run_seconds: Histogram,
     deliveries: Family<Delivery, Counter>,
     deprecations: Mutex<HashSet<String>>,
+    /// Since when the ledger cannot be used.
+    away: Mutex<Option<Instant>>,
+    /// Rung when that begins.
+    gone: Notify,
 }
 
 impl Default for Signals {
@@ -64,7 +69,7 @@ impl Signals {
         registry.register("runs", "Runs that ended, by route, agent and outcome", runs.clone());
         registry.register("run_seconds", "How long runs took", run_seconds.clone());
         registry.register("deliveries", "Attempts of deliveries that ended, by target and outcome", deliveries.clone());
-        Signals { registry, requests, ack, runs, run_seconds, deliveries, deprecations: Mutex::default() }
+        Signals { registry, requests, ack, runs, run_seconds, deliveries, deprecations: Mutex::default(), away: Mutex::default(), gone: Notify::new() }
     }
 
     /// All counters in the text format of Prometheus, without the closing `# EOF`.
@@ -125,9 +130,38 @@ impl Signals {
         }
     }
 
-    /// The ledger refused a step that will be tried again.
+    /// The ledger refused a step that will be tried again. That it cannot be used at all is said once, until it can again.
     pub fn ledger_failed(&self, doing: &str, error: &ledger::Error) {
-        tracing::error!(doing, %error, "the ledger did not take it; trying again");
+        if !matches!(error, ledger::Error::Unavailable(_)) {
+            tracing::error!(doing, %error, "the ledger did not take it; trying again");
+            return;
+        }
+        let mut away = self.away.lock().unwrap_or_else(PoisonError::into_inner);
+        if away.is_none() {
+            *away = Some(Instant::now());
+            self.gone.notify_one();
+            tracing::error!(
+                doing,
+                %error,
+                "the ledger did not take it; trying again until it does. Meanwhile webhooks are answered 503, and what ends is \
+                 kept in memory"
+            );
+        } else {
+            tracing::debug!(doing, %error, "the ledger is still away");
+        }
+    }
+
+    /// Waits until the ledger cannot be used.
+    pub(crate) async fn ledger_gone(&self) {
+        self.gone.notified().await;
+    }
+
+    /// The ledger took a step.
+    pub(crate) fn ledger_works(&self) {
+        let mut away = self.away.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(since) = away.take() {
+            tracing::info!(away_s = since.elapsed().as_secs_f64(), "the ledger is back");
+        }
     }
 }
 

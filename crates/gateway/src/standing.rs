@@ -44,7 +44,7 @@ impl Standing {
         let status = core.ledger.status().await?;
         Ok(Standing {
             version: env!("CARGO_PKG_VERSION"),
-            node: rustix::system::uname().nodename().to_string_lossy().into_owned(),
+            node: core.node_name(),
             uptime_s,
             events: complete(EventState::ALL, &status.events),
             runs: Runs { running: status.running },

@@ -2,7 +2,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use super::*;
-use crate::Durability;
+use crate::{Durability, Shelf};
 
 #[test]
 fn an_empty_map_has_every_default() {
@@ -15,7 +15,7 @@ fn an_empty_map_has_every_default() {
     let spans = [server.shutdown_grace, server.header_timeout, server.body_timeout];
     assert_eq!(spans, [10, 10, 20].map(Duration::from_secs));
     assert!(admin.token.is_none() && !admin.open && server.listen.tls.is_none());
-    assert_eq!((store.path.as_path(), store.durability), (Path::new("/home/d/doorbell.db"), Durability::Full));
+    assert_eq!((store.at, store.durability), (Shelf::File("/home/d/doorbell.db".into()), Durability::Full));
     assert_eq!((store.min_free, max_hops), (268_435_456, 5));
     assert_eq!(targets.keys().collect::<Vec<_>>(), ["log"]);
     assert_eq!(warnings, []);
@@ -40,9 +40,24 @@ fn every_key_is_read() {
     );
     assert_eq!(config.admin.listen.to_string(), "[::1]:0");
     assert_eq!(config.admin.token.unwrap().expose(), "t");
-    assert_eq!(config.store.path, Path::new("/home/d/l.db"));
+    assert_eq!(config.store.at, Shelf::File("/home/d/l.db".into()));
     assert_eq!((config.store.durability, config.store.min_free), (Durability::Normal, 1_000_000_000));
     assert_eq!(config.max_hops, 2);
+}
+
+#[test]
+fn a_shared_ledger_is_shown_without_who_uses_it() {
+    for scheme in ["postgres", "postgresql"] {
+        let url = format!("{scheme}://bell:p%40ss-word-1@db.example:5433/ledger?sslmode=require&password=p%40ss-word-1");
+        let config = read(&format!("server: {{name: ' blue '}}\nstore: {{url: '{url}'}}"));
+        assert_eq!(config.server.name.as_deref(), Some("blue"));
+        let Shelf::Database(database) = &config.store.at else { panic!("{:?}", config.store) };
+        assert_eq!(database.expose(), url);
+        assert_eq!(database.to_string(), format!("{scheme}://db.example:5433/ledger"));
+        assert!(!format!("{:?}", config.store).contains("p%40ss-word-1"));
+    }
+    let many = read("store: {url: 'postgres://bell@one:5432,two:5432/ledger'}");
+    assert_eq!(many.store.at.to_string(), "postgres://one:5432,two:5432/ledger");
 }
 
 #[test]
@@ -92,12 +107,20 @@ fn bad_values_are_told() {
             "admin.token: written but empty (config.yaml:1:16); give it a value, or take the key away: one is made then",
         ),
         (
-            "store: {url: 'postgres://h/d'}",
-            "store.url: postgres://… is not supported by this version (config.yaml:1:14); use null or sqlite:PATH",
+            "store: {url: 'postgres://u:a@b@h/d'}",
+            "store.url: has an `@` in the wrong place (config.yaml:1:14); in a user name or password write %40 for @, %2F for /, %3A for :, %3F for ? and %23 for #",
         ),
         (
-            "store: {url: 'postgresql://h/d'}",
-            "store.url: postgres://… is not supported by this version (config.yaml:1:14); use null or sqlite:PATH",
+            "store: {url: 'mysql://h/d'}",
+            "store.url: not a store that is known (config.yaml:1:14); use null, sqlite:PATH or postgres://user:password@host/database",
+        ),
+        (
+            "store: {url: 'postgres:///d'}",
+            "store.url: names no server (config.yaml:1:14); write it like postgres://user:password@host:5432/database",
+        ),
+        (
+            "server: {name: ' '}",
+            "server.name: not a name (config.yaml:1:16); give 1 to 63 characters, or take the key away: the host's name stands in then",
         ),
         (
             "store: {url: 'mysql://h/d'}",

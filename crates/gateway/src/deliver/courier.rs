@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use config::Config;
-use ledger::{ClaimDeliveries, ClaimedDelivery, DeliveryEnd, TargetRoom};
+use ledger::{Boot, ClaimDeliveries, ClaimedDelivery, DeliveryEnd, TargetRoom};
 use rules::retry::{Backoff, after, asked_or};
 use rules::states::DeliveryState;
 use targets::{Target, Verdict};
@@ -15,6 +15,7 @@ use tokio_util::task::TaskTracker;
 
 use super::attempt;
 use crate::egress::Client;
+use crate::life::fence::{Fence, Verdict as Fenced};
 use crate::{Core, chance};
 
 /// Messages to one target that may be under way at a time: enough to hide a slow answer, too few to trip its limits.
@@ -64,7 +65,7 @@ impl Courier {
         if let Ok(millis @ 1..) = u64::try_from(due - now) {
             return Ok(Duration::from_millis(millis).min(LONGEST_SLEEP));
         }
-        let claim = ClaimDeliveries { boot: self.core.boot, now, targets: self.room(&config) };
+        let claim = ClaimDeliveries { boot: self.core.boot(), now, targets: self.room(&config) };
         let claimed = self.core.ledger.claim_deliveries(claim).await?;
         // What is due without room, or for a target that the configuration no longer has, waits for the next look.
         let wait = if claimed.is_empty() { SHORT_SLEEP } else { Duration::ZERO };
@@ -91,12 +92,14 @@ impl Courier {
         let Some(target) = config.targets.get(&delivery.target).cloned() else { return };
         let (core, client, under_way) = (Arc::clone(&self.core), self.client.clone(), Arc::clone(&self.under_way));
         count(&under_way, &target.name, 1);
+        core.sending.begin(&delivery.id);
         self.sending.spawn(async move {
             points::reach("delivery.claimed");
             let verdict = attempt::attempt(&core, &client, &target, &delivery).await;
             points::reach("delivery.sent");
             record(&core, &ended(&core, &target, &delivery, verdict), &target.name).await;
             points::reach("delivery.recorded");
+            core.sending.end(&delivery.id);
             count(&under_way, &target.name, -1);
             core.deliveries_bell.notify_one();
         });
@@ -125,15 +128,31 @@ fn ended(core: &Core, target: &Target, delivery: &ClaimedDelivery, verdict: Verd
             (DeliveryState::Failed, Some(why), Some(after(now, asked_or(wait, own))))
         }
     };
-    DeliveryEnd { id: delivery.id.clone(), boot: core.boot, attempt: delivery.attempt, state, error, due_at, now }
+    DeliveryEnd { id: delivery.id.clone(), boot: core.boot(), attempt: delivery.attempt, state, error, due_at, now }
+}
+
+/// What to do with an end that was not written. In another life the delivery has to be taken over first.
+async fn fenced(core: &Core, fence: &mut Fence, boot: Boot, id: &str) -> Result<Fenced, ledger::Error> {
+    let verdict = fence.ask(core, boot).await?;
+    if matches!(verdict, Fenced::Again) && core.boot() != boot {
+        core.ledger.adopt_delivery(id, core.boot()).await?;
+    }
+    Ok(verdict)
 }
 
 /// Offers an attempt's end to the ledger until it takes it or is closed.
 pub(super) async fn record(core: &Core, end: &DeliveryEnd, target: &str) {
+    let mut fence = Fence::default();
     loop {
-        match core.ledger.finish_delivery(end.clone()).await {
+        let boot = core.boot();
+        match core.ledger.finish_delivery(DeliveryEnd { boot, ..end.clone() }).await {
             Ok(true) => return core.signals.delivery(target, end.state.as_str(), &end.id, end.error.as_deref()),
-            Ok(false) | Err(ledger::Error::Closed) => return,
+            Ok(false) => match fenced(core, &mut fence, boot, &end.id).await {
+                Ok(Fenced::Again) => continue,
+                Ok(Fenced::Over) | Err(ledger::Error::Closed) => return,
+                Err(error) => core.signals.ledger_failed("record a delivery's result", &error),
+            },
+            Err(ledger::Error::Closed) => return,
             Err(error @ ledger::Error::Conflict(_)) => {
                 return tracing::error!(delivery_id = end.id, %error, "the delivery's result cannot be recorded");
             }

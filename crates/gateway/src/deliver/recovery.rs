@@ -10,15 +10,26 @@ use super::courier;
 use crate::Core;
 use crate::process::{self, Mark};
 
-/// Settles what an earlier life left `sending`, each in a task of its own: sent again where that is safe, else of `unknown`
+/// Settles what lives that are over left `sending`, here or on other nodes, each in a task of its own: sent again where that is safe, else of `unknown`
 /// outcome.
 pub async fn recover(core: &Arc<Core>, tasks: &TaskTracker) -> Result<(), ledger::Error> {
-    for stuck in core.ledger.stuck_deliveries(core.boot).await? {
-        if core.ledger.adopt_delivery(&stuck.id, core.boot).await? {
-            points::reach("recover.delivery_adopted");
-            let core = Arc::clone(core);
-            tasks.spawn(async move { settle(&core, stuck).await });
+    for stuck in core.ledger.stuck_deliveries(core.boot()).await? {
+        if !core.sending.begin(&stuck.id) {
+            continue;
         }
+        let adopted = core.ledger.adopt_delivery(&stuck.id, core.boot()).await;
+        if !matches!(adopted, Ok(true)) {
+            core.sending.end(&stuck.id);
+            adopted?;
+            continue;
+        }
+        points::reach("recover.delivery_adopted");
+        let core = Arc::clone(core);
+        tasks.spawn(async move {
+            let id = stuck.id.clone();
+            settle(&core, stuck).await;
+            core.sending.end(&id);
+        });
     }
     Ok(())
 }
@@ -35,7 +46,7 @@ async fn settle(core: &Core, stuck: StuckDelivery) {
     let again = core.config().targets.get(&stuck.target).is_some_and(|target| target.safe_to_resend());
     let end = DeliveryEnd {
         id: stuck.id,
-        boot: core.boot,
+        boot: core.boot(),
         attempt: stuck.attempt,
         state: if again { DeliveryState::Failed } else { DeliveryState::Unknown },
         error: Some("the gateway died while it was sending".into()),

@@ -268,7 +268,7 @@ async fn store(ingest: &Ingest, route: &Route, event: NewEvent, key: Option<Key>
             Answer::Limited { retry_after: retry_after.as_millis().div_ceil(1000).try_into().unwrap_or(60) }
         }
         Err(error) => {
-            tracing::error!(%error, route = route.name, "could not store an event");
+            core.signals.ledger_failed("store an event", &error);
             Answer::CannotStore { retry_after: COME_BACK }
         }
     }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use config::Route;
-use ledger::{ClaimedRun, FinishRun, Finished};
+use ledger::{ClaimedRun, FinishRun, Finished, RunRecord};
 use rules::retry::Backoff;
 use rules::run_end::{self, Policy};
 use tokio::time::sleep;
@@ -14,6 +14,7 @@ use super::flights::Flight;
 use super::outcome::{Outcome, Parcel};
 use super::prepare::{self, Prepared};
 use super::stop_command;
+use crate::life::fence::{Fence, Verdict};
 use crate::process::{self, Exit, Job, Mark, Report};
 use crate::signals::RunEnded;
 use crate::{Core, chance};
@@ -50,9 +51,11 @@ pub(super) fn policy(route: Option<&Route>) -> Policy {
 
 async fn call(core: &Core, run: &ClaimedRun, prepared: &Prepared, flight: &Flight) -> Outcome {
     let call = &prepared.call;
-    match core.ledger.record_prompt(&run.run_id, core.boot, &prepared.prompt).await {
+    match core.ledger.record_prompt(&run.run_id, core.boot(), &prepared.prompt).await {
         Ok(true) => {}
-        Ok(false) => return Outcome::unprepared("the run was taken over by a later gateway".into()),
+        Ok(false) => {
+            return Outcome::cut_off(flight.wish(), "the run was taken over by another gateway", RunRecord::default());
+        }
         // The prompt on record is for people; a ledger that is behind must not cost the run.
         Err(error) => core.signals.ledger_failed("record a prompt", &error),
     }
@@ -107,7 +110,7 @@ async fn land(core: &Core, run: &ClaimedRun, outcome: Outcome, policy: &Policy, 
     let deliveries = outcome.deliveries(parcels, now);
     let finish = FinishRun {
         run_id: run.run_id.clone(),
-        boot: core.boot,
+        boot: core.boot(),
         attempt: run.attempt,
         ended_at: now,
         state: outcome.state,
@@ -132,12 +135,19 @@ async fn land(core: &Core, run: &ClaimedRun, outcome: Outcome, policy: &Policy, 
     });
 }
 
-/// Offers a result to the ledger until it takes it: a full disk must not cost a paid answer. A ledger that was closed ends it:
-/// the next life finds the run unfinished.
+/// Offers a result to the ledger until it takes it: neither a full disk nor a database that is away may cost a paid answer.
+/// A ledger that was closed ends it: the next life finds the run unfinished.
 pub(super) async fn record(core: &Core, finish: &FinishRun) -> Finished {
+    let mut fence = Fence::default();
     loop {
-        match core.ledger.finish_run(finish.clone()).await {
-            Ok(finished) => return finished,
+        let boot = core.boot();
+        match core.ledger.finish_run(FinishRun { boot, ..finish.clone() }).await {
+            Ok(Finished::Written) => return Finished::Written,
+            Ok(Finished::Fenced) => match fence.ask(core, boot).await {
+                Ok(Verdict::Again) => continue,
+                Ok(Verdict::Over) | Err(ledger::Error::Closed) => return Finished::Fenced,
+                Err(error) => core.signals.ledger_failed("record a run's result", &error),
+            },
             Err(ledger::Error::Closed) => return Finished::Fenced,
             Err(error @ ledger::Error::Conflict(_)) => {
                 tracing::error!(run_id = finish.run_id, %error, "the run's result cannot be recorded");

@@ -12,6 +12,8 @@ pub enum StopWish {
     Person,
     /// The gateway is stopping: the event is to run again.
     Shutdown,
+    /// The gateway has lost its lease, or may soon have: another one is to run the event.
+    Lease,
 }
 
 /// One run in flight.
@@ -68,6 +70,11 @@ impl Flights {
         });
         self.all().insert(run_id.to_owned(), Arc::clone(&flight));
         flight
+    }
+
+    /// The same, unless the run is in flight here already.
+    pub(super) fn begin_new(&self, run_id: &str, route: &str, agent: &str) -> Option<Arc<Flight>> {
+        if self.all().contains_key(run_id) { None } else { Some(self.begin(run_id, route, agent)) }
     }
 
     pub(super) fn end(&self, run_id: &str) {

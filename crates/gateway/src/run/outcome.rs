@@ -51,7 +51,11 @@ impl Outcome {
         };
         let record = RunRecord { exit_code, stderr: report.stderr.clone(), ..RunRecord::default() };
         if report.exit == Exit::Stopped {
-            return Outcome::cut_off(wish, "the gateway stopped", record);
+            let why = match wish {
+                Some(StopWish::Lease) => "the gateway could not renew its lease",
+                _ => "the gateway stopped",
+            };
+            return Outcome::cut_off(wish, why, record);
         }
         match verdict() {
             RunVerdict::Succeeded(answer) => Outcome::succeeded(answer, record),

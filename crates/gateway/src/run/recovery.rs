@@ -12,18 +12,19 @@ use super::{flight, prepare, stop_command};
 use crate::process::{self, Mark};
 use crate::{Core, chance};
 
-/// Finds the runs that an earlier life left in flight and deals with each in a task of its own. An event stays `running`
+/// Finds the runs that lives which are over left in flight, here or on other nodes, and deals with each in a task of its own. An event stays `running`
 /// until nothing of its last run is alive.
 pub async fn recover(core: &Arc<Core>, tasks: &TaskTracker) -> Result<(), ledger::Error> {
-    for orphan in core.ledger.orphan_runs(core.boot).await? {
+    for orphan in core.ledger.orphan_runs(core.boot()).await? {
+        // It has its place among the runs in flight until nothing of it is left: no other run gets its agent's room. One that is
+        // there already is being dealt with, or is of a life of this gateway that has just ended, and ends by itself.
+        let Some(flight) = core.flights.begin_new(&orphan.run_id, &orphan.route, &orphan.agent) else { continue };
         tracing::warn!(
             run_id = orphan.run_id,
             event_id = orphan.event_id,
             "the run was interrupted; ending what is left of it"
         );
         points::reach("recover.run_found");
-        // It has its place among the runs in flight until nothing of it is left: no other run gets its agent's room.
-        let flight = core.flights.begin(&orphan.run_id, &orphan.route, &orphan.agent);
         let core = Arc::clone(core);
         tasks.spawn(async move {
             let run_id = orphan.run_id.clone();
@@ -56,7 +57,7 @@ async fn end(core: &Core, orphan: OrphanRun, place: &Flight) {
     let now = core.clock.now();
     let finish = FinishRun {
         run_id: orphan.run_id.clone(),
-        boot: core.boot,
+        boot: core.boot(),
         attempt: orphan.attempt,
         ended_at: now,
         state: outcome.state,

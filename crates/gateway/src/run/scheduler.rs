@@ -4,6 +4,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::Duration;
 
+use agents::Scope;
 use config::Config;
 use ledger::{AgentRoom, ClaimRuns, ClaimedRun, RouteRoom};
 use tokio::time::sleep;
@@ -92,7 +93,7 @@ impl Scheduler {
             .map(|a| AgentRoom {
                 agent: a.name.clone(),
                 room: left(a.max_concurrent, &by_agent, &a.name),
-                cluster_limit: None,
+                cluster_limit: (a.scope == Scope::Cluster).then_some(a.max_concurrent),
             })
             .filter(|a| a.room > 0)
             .collect();
@@ -110,7 +111,7 @@ impl Scheduler {
         let most =
             if routes.is_empty() { 0 } else { agents.iter().map(|a| a.room).fold(0, u32::saturating_add).min(AT_ONCE) };
         let run_ids = (0..most).map(|_| chance::run_id()).collect();
-        ClaimRuns { boot: self.core.boot, now: self.core.clock.now(), routes, agents, run_ids }
+        ClaimRuns { boot: self.core.boot(), now: self.core.clock.now(), routes, agents, run_ids }
     }
 
     fn start(&self, run: ClaimedRun) {

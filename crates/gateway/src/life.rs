@@ -1,0 +1,146 @@
+//! Staying alive among the nodes of a shared ledger: renewing the lease, giving up in time, beginning anew, and taking over
+//! what dead nodes left.
+//!
+//! A life that cannot be renewed ends its agents before others may run their events. Whether it was lost says the ledger
+//! alone: after an outage in which nobody took anything over, everything goes on.
+
+pub(crate) mod fence;
+mod outage;
+mod predecessor;
+
+use std::path::Path;
+use std::sync::Arc;
+use std::time::Duration;
+
+use ledger::{Boot, Error, Lease, Ledger, Renewal};
+use tokio::time::{Instant, sleep, timeout};
+use tokio_util::sync::CancellationToken;
+use tokio_util::task::TaskTracker;
+
+use crate::run::StopWish;
+use crate::{Core, deliver, run};
+pub use outage::watch as watch_outages;
+pub use predecessor::{Left, forget};
+
+/// Between two tries while the ledger cannot be used.
+const TRY_AGAIN: Duration = Duration::from_millis(500);
+
+/// Begins a life. Where lives hold leases its number is kept in the home, so that after a crash the next one need not wait
+/// until its lease has ended.
+pub async fn begin(ledger: &dyn Ledger, home: &Path, name: &str, now: i64) -> Result<Boot, Error> {
+    let boot = ledger.begin_boot(name, now).await?;
+    if ledger.lease().is_some()
+        && let Err(error) = predecessor::remember(home, boot, name, now)
+    {
+        tracing::warn!(%error, "after a crash, this gateway's runs wait until its lease has ended");
+    }
+    Ok(boot)
+}
+
+/// Keeps a gateway's life.
+pub struct Keeper {
+    core: Arc<Core>,
+    /// Where runs and deliveries that are taken over are tracked.
+    runs: TaskTracker,
+    sending: TaskTracker,
+    renewed: Instant,
+    /// The agents were stopped, since the lease could not be renewed.
+    gave_up: bool,
+}
+
+impl Keeper {
+    /// A keeper of a life that has just begun or been renewed.
+    pub fn new(core: Arc<Core>, runs: TaskTracker, sending: TaskTracker) -> Keeper {
+        Keeper { core, runs, sending, renewed: Instant::now(), gave_up: false }
+    }
+
+    /// Renews until `shutdown`. Without a lease there is nothing to do.
+    pub async fn run(mut self, shutdown: CancellationToken) {
+        let Some(lease) = self.core.ledger.lease() else { return shutdown.cancelled().await };
+        let mut wait = lease.renew_every;
+        loop {
+            tokio::select! {
+                () = shutdown.cancelled() => return,
+                () = self.core.lease_bell.notified() => {}
+                () = sleep(wait) => {}
+            }
+            wait = match self.renew(lease).await {
+                Ok(()) => lease.renew_every,
+                Err(Error::Closed) => return,
+                Err(error) => {
+                    self.core.signals.ledger_failed("renew the lease", &error);
+                    TRY_AGAIN.min(lease.renew_every)
+                }
+            };
+        }
+    }
+
+    async fn renew(&mut self, lease: Lease) -> Result<(), Error> {
+        let began = Instant::now();
+        // Who wakes up late asks once before it gives up: nobody may have missed it.
+        let last_moment = (self.renewed + lease.give_up_after).max(began + (lease.length - lease.give_up_after) / 4);
+        let core = Arc::clone(&self.core);
+        let boot = core.boot();
+        let mut asked = std::pin::pin!(core.ledger.renew(boot));
+        let answer = match timeout(last_moment - began, &mut asked).await {
+            Ok(answer) => answer,
+            Err(_) => {
+                self.give_up();
+                asked.await
+            }
+        };
+        match answer {
+            Ok(Renewal::Kept) => {
+                self.renewed = began;
+                if self.gave_up || began.elapsed() > lease.renew_every {
+                    core.ring_all();
+                }
+                self.gave_up = false;
+            }
+            Ok(Renewal::Lost) => self.begin_anew(boot).await?,
+            Err(error) => {
+                if self.renewed.elapsed() >= lease.give_up_after {
+                    self.give_up();
+                }
+                return Err(error);
+            }
+        }
+        deliver::recover(&core, &self.sending).await?;
+        run::recover(&core, &self.runs).await
+    }
+
+    /// Soon others may run the events of what is in flight here.
+    fn give_up(&mut self) {
+        if self.gave_up {
+            return;
+        }
+        self.gave_up = true;
+        let runs = self.core.flights.count();
+        tracing::error!(runs, "the lease could not be renewed in time; runs in flight are stopped, since other nodes may take over");
+        self.core.flights.stop_all(StopWish::Lease);
+    }
+
+    async fn begin_anew(&mut self, lost: Boot) -> Result<(), Error> {
+        let core = &self.core;
+        // Its runs are stopped before anything else can fail.
+        core.flights.stop_all(StopWish::Lease);
+        let boot = begin(&*core.ledger, &core.home, &core.node_name(), core.clock.now()).await?;
+        core.begin_life(boot);
+        self.renewed = Instant::now();
+        self.gave_up = false;
+        let runs = core.flights.count();
+        tracing::error!(runs, lost, boot, "another node took over, since this one's lease had ended; runs in flight were stopped");
+        core.ring_all();
+        Ok(())
+    }
+}
+
+/// Rings when other nodes may have made work ready, until `shutdown`.
+pub async fn listen(core: Arc<Core>, shutdown: CancellationToken) {
+    loop {
+        tokio::select! {
+            () = shutdown.cancelled() => return,
+            () = core.ledger.changed() => core.ring_all(),
+        }
+    }
+}
