@@ -88,8 +88,13 @@ pub(super) async fn admit(tx: &Tx, requests: &[Request]) -> Result<Vec<Admitted>
     }
     if !stored.is_empty() {
         let rates: Vec<_> = spent.iter().filter_map(|route| Some((*route, *known.rates.get(*route)?))).collect();
-        try_join3(insert(tx, &stored), spend(tx, &rates), refresh(tx, &stored)).await?;
-        cap_ignored(tx, &stored).await?;
+        let writes = try_join3(insert(tx, &stored), spend(tx, &rates), refresh(tx, &stored));
+        if stored.iter().any(|s| s.state == EventState::Ignored) {
+            writes.await?;
+            cap_ignored(tx, &stored).await?;
+        } else {
+            tx.commit_with(writes).await?;
+        }
     }
     Ok(answers)
 }
