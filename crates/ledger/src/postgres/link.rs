@@ -141,13 +141,13 @@ impl Link {
         tls: MakeRustlsConnect,
         connections: usize,
     ) -> Result<Link, Error> {
-        let manager =
-            Manager::from_config(config, tls, ManagerConfig { recycling_method: RecyclingMethod::Fast });
+        let patience = config.get_connect_timeout().copied().unwrap_or(CONNECT);
+        let manager = Manager::from_config(config, tls, ManagerConfig { recycling_method: RecyclingMethod::Fast });
         let pool = Pool::builder(manager)
             .max_size(connections)
             .runtime(Runtime::Tokio1)
             .wait_timeout(Some(CONNECT))
-            .create_timeout(Some(CONNECT))
+            .create_timeout(Some(patience))
             .recycle_timeout(Some(CONNECT))
             .build()
             .map_err(|e| Error::Unavailable(e.to_string()))?;
