@@ -109,11 +109,11 @@ async fn look<'a>(tx: &Tx, requests: &'a [Request]) -> Result<Known<'a>, Failure
         locks.extend((request.rate > 0).then_some(("rate", route, "")));
     }
     let keyed: Vec<(&str, &str)> = locks.iter().filter(|l| l.0 == "key").map(|l| (l.1, l.2)).collect();
-    let rated: Vec<&str> = locks.iter().filter(|l| l.0 == "rate").map(|l| l.1).collect();
+    let limited: Vec<&str> = locks.iter().filter(|l| l.0 == "rate").map(|l| l.1).collect();
     let routes: Vec<&str> = requests.iter().map(Request::route).collect::<BTreeSet<_>>().into_iter().collect();
     // Sent all at once; each statement sees what was committed before it began, the looks what was before the locks.
-    let (_, keys, rates, obstacles) =
-        try_join4(lock(tx, &locks), holders(tx, &keyed), minutes(tx, &rated), lines::obstacles(tx, &routes)).await?;
+    let ((), keys, rates, obstacles) =
+        try_join4(lock(tx, &locks), holders(tx, &keyed), minutes(tx, &limited), lines::obstacles(tx, &routes)).await?;
     let places = routes.into_iter().zip(obstacles.into_iter().map(lines::waiting)).collect();
     Ok(Known { keys, rates, places })
 }
