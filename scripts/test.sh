@@ -9,6 +9,19 @@ have() { command -v "$1" >/dev/null 2>&1; }
 have cargo-nextest || cargo install cargo-nextest --locked
 have cargo-deny || cargo install cargo-deny --locked --no-default-features
 
+# Tests start a PostgreSQL and a PgBouncer of their own. Debian's package would start one of the machine's; it must not.
+if ! ls /usr/lib/postgresql/*/bin/initdb >/dev/null 2>&1 || [ ! -x /usr/sbin/pgbouncer ]; then
+    if [ "$(id -u)" != 0 ]; then
+        echo "the tests need the Debian packages postgresql and pgbouncer: apt-get install postgresql pgbouncer" >&2
+        exit 1
+    fi
+    mkdir -p /etc/postgresql-common
+    [ -e /etc/postgresql-common/createcluster.conf ] ||
+        echo "create_main_cluster = false" >/etc/postgresql-common/createcluster.conf
+    apt-get update -q
+    DEBIAN_FRONTEND=noninteractive apt-get install -yq --no-install-recommends postgresql pgbouncer
+fi
+
 echo "== format"
 cargo fmt --all --check
 echo "== house rules"

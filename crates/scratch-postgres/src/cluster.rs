@@ -29,7 +29,7 @@ impl Cluster {
 
     fn start() -> Cluster {
         let user = rustix::process::geteuid().as_raw();
-        let folder = std::env::temp_dir().join(format!("doorbell-postgres-{user}"));
+        let folder = place().join(format!("doorbell-postgres-{user}"));
         fs::create_dir_all(&folder).expect("a folder for the cluster");
         // One process at a time looks whether it runs, and starts it. The watch script takes the same lock to stop it.
         let starting = lock(&folder.join("starting"), FlockOperation::LockExclusive);
@@ -41,6 +41,11 @@ impl Cluster {
         launch::watch(&folder);
         drop(starting);
         Cluster { folder, port: ports.server, bouncer_port: ports.bouncer, _in_use: in_use }
+    }
+
+    /// Where the databases that are lent have their locks.
+    pub(crate) fn databases(&self) -> PathBuf {
+        self.folder.join("databases")
     }
 
     /// The certificate that the server shows, for the name `localhost`, as a file.
@@ -58,6 +63,13 @@ impl Cluster {
         let port = self.bouncer_port.expect("install the Debian package pgbouncer; scripts/test.sh does");
         format!("postgresql://postgres@127.0.0.1:{port}/{database}")
     }
+}
+
+/// In memory where there is room for it: what is tested is not the disk.
+fn place() -> PathBuf {
+    let memory = Path::new("/dev/shm");
+    let room = rustix::fs::statvfs(memory).map_or(0, |s| s.f_bavail.saturating_mul(s.f_frsize));
+    if room > 2 << 30 { memory.to_owned() } else { std::env::temp_dir() }
 }
 
 fn lock(path: &Path, how: FlockOperation) -> File {

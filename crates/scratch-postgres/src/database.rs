@@ -1,26 +1,48 @@
 //! A database for one test.
 
-use std::sync::atomic::{AtomicU32, Ordering};
+use std::fs::File;
 
+use rustix::fs::{FlockOperation, flock};
 use tokio_postgres::NoTls;
 
 use crate::Cluster;
 
-/// An empty database of its own; dropped with the value.
+/// Empties a database, whatever the test before has left in it.
+const CLEAN: &str = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity
+     WHERE datname = current_database() AND pid <> pg_backend_pid();
+     DO $$ DECLARE name text; BEGIN
+         FOR name IN SELECT nspname FROM pg_namespace WHERE nspname !~ '^pg_' AND nspname NOT IN ('public', 'information_schema')
+         LOOP EXECUTE format('DROP SCHEMA %I CASCADE', name); END LOOP;
+     END $$";
+
+/// An empty database. It is lent: making one takes far longer than emptying one, so that the next test gets it again.
 #[derive(Debug)]
 pub struct Database {
     name: String,
+    /// Held for as long as the database is lent.
+    _lent: File,
 }
 
 impl Database {
-    /// Makes one, starting the cluster when it does not run yet. Blocks the thread.
+    /// Takes one that nobody uses, starting the cluster when it does not run yet. Blocks the thread.
     pub fn create() -> Database {
-        static NUMBER: AtomicU32 = AtomicU32::new(0);
-        let number = NUMBER.fetch_add(1, Ordering::Relaxed);
-        let name = format!("test_{}_{number}", std::process::id());
-        run("postgres", &format!("DROP DATABASE IF EXISTS {name} WITH (FORCE)"));
-        run("postgres", &format!("CREATE DATABASE {name}"));
-        Database { name }
+        let folder = Cluster::shared().databases();
+        std::fs::create_dir_all(&folder).expect("a folder for locks");
+        let mut number = 0;
+        let (name, lent) = loop {
+            let name = format!("test_{number}");
+            let options = File::options().create(true).truncate(false).write(true).to_owned();
+            let file = options.open(folder.join(&name)).expect("a lock file");
+            if flock(&file, FlockOperation::NonBlockingLockExclusive).is_ok() {
+                break (name, file);
+            }
+            number += 1;
+        };
+        if run("postgres", &format!("SELECT 1 FROM pg_database WHERE datname = '{name}'")).is_empty() {
+            run("postgres", &format!("CREATE DATABASE {name}"));
+        }
+        run(&name, CLEAN);
+        Database { name, _lent: lent }
     }
 
     /// Its URL.
@@ -38,24 +60,13 @@ impl Database {
         &self.name
     }
 
-    /// Runs statements in it. Blocks the thread.
-    pub fn run(&self, sql: &str) {
-        run(&self.name, sql);
-    }
-
-    /// The first column of a query's rows, as text. Blocks the thread.
-    pub fn column(&self, sql: &str) -> Vec<String> {
+    /// Runs statements in it and answers the first column of their rows, as text. Blocks the thread.
+    pub fn run(&self, sql: &str) -> Vec<String> {
         run(&self.name, sql)
     }
 }
 
-impl Drop for Database {
-    fn drop(&mut self) {
-        run("postgres", &format!("DROP DATABASE IF EXISTS {} WITH (FORCE)", self.name));
-    }
-}
-
-/// Runs statements on a thread of its own, so that it may be called from within a runtime and from a drop.
+/// Runs statements on a thread of its own, so that it may be called from within a runtime.
 fn run(database: &str, sql: &str) -> Vec<String> {
     let url = Cluster::shared().url(database);
     std::thread::scope(|scope| scope.spawn(|| talk(&url, sql)).join()).expect("statements of a test")

@@ -1,5 +1,8 @@
 //! Starting and stopping the server.
-#![expect(clippy::disallowed_methods, reason = "the rule about processes is for the product; this crate is for its tests")]
+#![expect(
+    clippy::disallowed_methods,
+    reason = "the rule about processes is for the product; this crate is for its tests"
+)]
 
 use std::fs;
 use std::net::{TcpListener, TcpStream};
@@ -151,9 +154,12 @@ pub(crate) fn watch(folder: &Path) {
 
 /// A server of an earlier run whose watch script was killed.
 fn stop_what_is_left(run: &Path) {
-    for (file, signal) in [("data/postmaster.pid", rustix::process::Signal::QUIT), ("bouncer.pid", rustix::process::Signal::TERM)] {
+    for (file, signal) in
+        [("data/postmaster.pid", rustix::process::Signal::QUIT), ("bouncer.pid", rustix::process::Signal::TERM)]
+    {
         let pid = fs::read_to_string(run.join(file)).ok();
-        let pid = pid.and_then(|text| text.lines().next()?.trim().parse().ok()).and_then(rustix::process::Pid::from_raw);
+        let pid =
+            pid.and_then(|text| text.lines().next()?.trim().parse().ok()).and_then(rustix::process::Pid::from_raw);
         let Some(pid) = pid else { continue };
         // A number may have been given to somebody else since.
         let command = fs::read_to_string(format!("/proc/{}/cmdline", pid.as_raw_nonzero())).unwrap_or_default();

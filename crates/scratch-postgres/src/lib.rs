@@ -1,4 +1,4 @@
-//! A PostgreSQL for tests: one cluster for all test processes of a machine's user, an own database for each test.
+//! A PostgreSQL for tests: one cluster for all test processes of a machine's user, a database of its own for each test.
 //!
 //! The first test that asks starts the cluster from the installed binaries, in a folder of its own, with a PgBouncer in
 //! transaction mode before it where that is installed. Each process that uses it holds a lock until it ends, however it

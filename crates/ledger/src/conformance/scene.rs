@@ -112,11 +112,11 @@ impl Subject {
         }
     }
 
-    /// Another life of the same node. Where lives have leases, the time of those before is made to be over.
+    /// Another life of the same node. Where several may live it knows by its home that the one before does not any more.
     pub(super) async fn next_life(&mut self) {
         self.reopen().await;
-        if let Place::Server { database, .. } = &self.place {
-            database.run("UPDATE doorbell.nodes SET lease_until = now() - interval '1 second'");
+        if matches!(self.place, Place::Server { .. }) {
+            self.end_boot(self.boot).await.unwrap();
         }
         self.boot = self.begin_boot("node", T0).await.unwrap();
     }

@@ -81,9 +81,9 @@ mod tests {
 
     #[test]
     fn modes_are_those_of_other_clients() {
-        let of = |query: &str| read(&format!("postgresql://bell@db.example/ledger{query}")).map(|a| {
-            (a.config.get_ssl_mode(), a.trust)
-        });
+        let of = |query: &str| {
+            read(&format!("postgresql://bell@db.example/ledger{query}")).map(|a| (a.config.get_ssl_mode(), a.trust))
+        };
         assert_eq!(of("").unwrap(), (SslMode::Prefer, Trust::Anyone));
         assert_eq!(of("?sslmode=disable").unwrap(), (SslMode::Disable, Trust::Anyone));
         assert_eq!(of("?sslmode=require").unwrap(), (SslMode::Require, Trust::Anyone));
@@ -95,7 +95,8 @@ mod tests {
 
     #[test]
     fn what_the_driver_knows_stays() {
-        let config = read("postgres://bell:p%40ss@one,two:5433/ledger?application_name=a&sslmode=disable").unwrap().config;
+        let config =
+            read("postgres://bell:p%40ss@one,two:5433/ledger?application_name=a&sslmode=disable").unwrap().config;
         assert_eq!((config.get_user(), config.get_password()), (Some("bell"), Some(b"p@ss".as_slice())));
         assert_eq!((config.get_hosts().len(), config.get_dbname()), (2, Some("ledger")));
         assert_eq!(config.get_application_name(), Some("a"));
@@ -105,7 +106,9 @@ mod tests {
 
     #[test]
     fn a_refusal_holds_no_password() {
-        for url in ["mysql://bell:secret@one/x", "postgres://bell:secret@one/x?nonsense=1", "postgres://b:secret@one:port/x"] {
+        for url in
+            ["mysql://bell:secret@one/x", "postgres://bell:secret@one/x?nonsense=1", "postgres://b:secret@one:port/x"]
+        {
             let said = read(url).err().unwrap().to_string();
             assert!(said.contains("URL of the database") && !said.contains("secret"), "{said}");
         }

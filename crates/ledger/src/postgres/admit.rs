@@ -88,8 +88,13 @@ pub(super) async fn admit(tx: &Tx, requests: &[Request]) -> Result<Vec<Admitted>
     }
     if !stored.is_empty() {
         let rates: Vec<_> = spent.iter().filter_map(|route| Some((*route, *known.rates.get(*route)?))).collect();
-        try_join3(insert(tx, &stored), spend(tx, &rates), refresh(tx, &stored)).await?;
-        cap_ignored(tx, &stored).await?;
+        let writes = try_join3(insert(tx, &stored), spend(tx, &rates), refresh(tx, &stored));
+        if stored.iter().any(|s| s.state == EventState::Ignored) {
+            writes.await?;
+            cap_ignored(tx, &stored).await?;
+        } else {
+            tx.commit_with(writes).await?;
+        }
     }
     Ok(answers)
 }
@@ -104,16 +109,11 @@ async fn look<'a>(tx: &Tx, requests: &'a [Request]) -> Result<Known<'a>, Failure
         locks.extend((request.rate > 0).then_some(("rate", route, "")));
     }
     let keyed: Vec<(&str, &str)> = locks.iter().filter(|l| l.0 == "key").map(|l| (l.1, l.2)).collect();
-    let rated: Vec<&str> = locks.iter().filter(|l| l.0 == "rate").map(|l| l.1).collect();
+    let limited: Vec<&str> = locks.iter().filter(|l| l.0 == "rate").map(|l| l.1).collect();
     let routes: Vec<&str> = requests.iter().map(Request::route).collect::<BTreeSet<_>>().into_iter().collect();
     // Sent all at once; each statement sees what was committed before it began, the looks what was before the locks.
-    let (_, keys, rates, obstacles) = try_join4(
-        lock(tx, &locks),
-        holders(tx, &keyed),
-        minutes(tx, &rated),
-        lines::obstacles(tx, &routes),
-    )
-    .await?;
+    let ((), keys, rates, obstacles) =
+        try_join4(lock(tx, &locks), holders(tx, &keyed), minutes(tx, &limited), lines::obstacles(tx, &routes)).await?;
     let places = routes.into_iter().zip(obstacles.into_iter().map(lines::waiting)).collect();
     Ok(Known { keys, rates, places })
 }

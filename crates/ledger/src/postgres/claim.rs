@@ -39,7 +39,8 @@ pub(super) const TAKE: &str = "WITH mine AS (
      SELECT id, route, event_type, delivery_id, attempt, hop, retries_spent, interruptions, later_since FROM taken";
 
 /// Runs of agents in flight on all nodes.
-pub(super) const IN_FLIGHT: &str = "SELECT t.agent, (SELECT count(*) FROM runs r WHERE r.agent = t.agent AND r.state = 'running')
+pub(super) const IN_FLIGHT: &str =
+    "SELECT t.agent, (SELECT count(*) FROM runs r WHERE r.agent = t.agent AND r.state = 'running')
      FROM unnest($1) AS t (agent)";
 
 pub(super) async fn claim_runs(tx: &Tx, claim: &ClaimRuns) -> Result<Vec<ClaimedRun>, Failure> {
@@ -123,7 +124,8 @@ async fn promote_due(tx: &Tx, now: Millis) -> Result<(), Failure> {
     )
     .await?;
     let queued = due.iter().filter(|row| of(row).0 == EventState::Queued);
-    let heads: Vec<(&str, &str)> = queued.filter_map(|row| Some((row.get(1), row.get::<_, Option<&str>>(2)?))).collect();
+    let heads: Vec<(&str, &str)> =
+        queued.filter_map(|row| Some((row.get(1), row.get::<_, Option<&str>>(2)?))).collect();
     lines::refresh(tx, &heads).await
 }
 

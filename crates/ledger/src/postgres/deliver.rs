@@ -27,9 +27,8 @@ pub(super) async fn claim_deliveries(tx: &Tx, claim: &ClaimDeliveries) -> Result
         let values = [(&target.target).into(), claim.now.into(), target.room.into(), claim.boot.into()];
         for row in tx.query(TAKE, &values).await? {
             let id: String = row.get(0);
-            let extra = serde_json::from_str(row.get(5)).map_err(|e| {
-                Failure::Told(Error::Unavailable(format!("stored values of {id} cannot be read: {e}")))
-            })?;
+            let extra = serde_json::from_str(row.get(5))
+                .map_err(|e| Failure::Told(Error::Unavailable(format!("stored values of {id} cannot be read: {e}"))))?;
             claimed.push(ClaimedDelivery {
                 attempt: count(row.get(1)),
                 spent: count(row.get(2)),

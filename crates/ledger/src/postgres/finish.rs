@@ -129,9 +129,11 @@ async fn insert_deliveries(tx: &Tx, deliveries: &[NewDelivery], owner: &Owner) -
     }
     let mut extras = Vec::new();
     for delivery in deliveries {
-        extras.push(serde_json::to_string(&delivery.extra).map_err(|e| {
-            Failure::Told(Error::Unavailable(format!("values of a delivery cannot be stored: {e}")))
-        })?);
+        extras.push(
+            serde_json::to_string(&delivery.extra).map_err(|e| {
+                Failure::Told(Error::Unavailable(format!("values of a delivery cannot be stored: {e}")))
+            })?,
+        );
     }
     tx.execute(
         "INSERT INTO deliveries (event_seq, run_seq, id, target, state, error, extra, created_at, due_at)

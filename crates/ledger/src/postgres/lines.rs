@@ -25,13 +25,11 @@ pub(super) async fn refresh(tx: &Tx, lines: &[(&str, &str)]) -> Result<(), Failu
 
 /// Lets an event that is queued and waits for no time take its place: at once when it has no line, else by its line's rule.
 pub(super) async fn enter(tx: &Tx, seq: i64, route: &str, line: Option<&str>) -> Result<(), Failure> {
-    match line {
-        Some(line) => refresh(tx, &[(route, line)]).await,
-        None => {
-            tx.execute("UPDATE events SET ready = true WHERE seq = $1 AND NOT ready", &[seq.into()]).await?;
-            Ok(())
-        }
+    if let Some(line) = line {
+        return refresh(tx, &[(route, line)]).await;
     }
+    tx.execute("UPDATE events SET ready = true WHERE seq = $1 AND NOT ready", &[seq.into()]).await?;
+    Ok(())
 }
 
 /// What stands between a route and its runs: the reason that its waiting events are `held` with.

@@ -1,10 +1,13 @@
 //! The way to the database: a pool, transactions with a deadline, and what becomes of a connection that failed.
 
 use std::future::Future;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use deadpool_postgres::{Manager, ManagerConfig, Object, Pool, PoolError, RecyclingMethod, Runtime, TimeoutType};
+use futures_util::FutureExt as _;
+use futures_util::future::{join, try_join};
 use tokio::time::{Instant, timeout_at};
 use tokio_postgres::Row;
 use tokio_postgres::error::SqlState;
@@ -138,25 +141,25 @@ impl Link {
         tls: MakeRustlsConnect,
         connections: usize,
     ) -> Result<Link, Error> {
-        let manager =
-            Manager::from_config(config, tls, ManagerConfig { recycling_method: RecyclingMethod::Fast });
+        let patience = config.get_connect_timeout().copied().unwrap_or(CONNECT);
+        let manager = Manager::from_config(config, tls, ManagerConfig { recycling_method: RecyclingMethod::Fast });
         let pool = Pool::builder(manager)
             .max_size(connections)
             .runtime(Runtime::Tokio1)
             .wait_timeout(Some(CONNECT))
-            .create_timeout(Some(CONNECT))
+            .create_timeout(Some(patience))
             .recycle_timeout(Some(CONNECT))
             .build()
             .map_err(|e| Error::Unavailable(e.to_string()))?;
         Ok(Link { pool, rest: Arc::default() })
     }
 
-    /// Begins a transaction.
+    /// A transaction on a connection of its own. What begins it is sent along with its first statement.
     pub(super) async fn begin(&self, kind: Kind) -> Result<Tx, Failure> {
         let connection = self.connection().await?;
-        let tx = Tx { connection: Some(connection), deadline: Instant::now() + STEP };
-        tx.batch(kind.begin()).await?;
-        Ok(tx)
+        let deadline = Instant::now() + STEP;
+        let (begun, committed) = (AtomicBool::new(false), AtomicBool::new(false));
+        Ok(Tx { connection: Some(connection), deadline, kind, begun, committed })
     }
 
     async fn connection(&self) -> Result<Object, Error> {
@@ -205,6 +208,9 @@ impl Link {
 pub(super) struct Tx {
     connection: Option<Object>,
     deadline: Instant,
+    kind: Kind,
+    begun: AtomicBool,
+    committed: AtomicBool,
 }
 
 impl Drop for Tx {
@@ -216,11 +222,22 @@ impl Drop for Tx {
 }
 
 impl Tx {
-    async fn within<T>(
+    /// Sends a statement, after what begins the transaction when it is the first, and waits for both. Statements go out in the
+    /// order in which they are first waited for.
+    async fn send<T>(
         &self,
+        client: &tokio_postgres::Client,
         answer: impl Future<Output = Result<T, tokio_postgres::Error>>,
     ) -> Result<T, Failure> {
-        match timeout_at(self.deadline, answer).await {
+        let begun = self.begun.swap(true, Ordering::Relaxed);
+        let both = async {
+            if begun {
+                return answer.await;
+            }
+            let (begun, answer) = join(client.batch_execute(self.kind.begin()), answer).await;
+            begun.and(answer)
+        };
+        match timeout_at(self.deadline, both).await {
             Ok(answer) => Ok(answer?),
             Err(_) => Err(Error::Unavailable("the database does not answer in time".into()).into()),
         }
@@ -232,12 +249,14 @@ impl Tx {
 
     /// Runs statements without values.
     pub(super) async fn batch(&self, sql: &str) -> Result<(), Failure> {
-        self.within(self.client()?.batch_execute(sql)).await
+        let client = self.client()?;
+        self.send(client, client.batch_execute(sql)).await
     }
 
     pub(super) async fn query(&self, sql: &str, values: &[Value<'_>]) -> Result<Vec<Row>, Failure> {
         let typed: Vec<_> = values.iter().map(Value::typed).collect();
-        self.within(self.client()?.query_typed(sql, &typed)).await
+        let client = self.client()?;
+        self.send(client, client.query_typed(sql, &typed)).await
     }
 
     pub(super) async fn optional(&self, sql: &str, values: &[Value<'_>]) -> Result<Option<Row>, Failure> {
@@ -252,12 +271,27 @@ impl Tx {
     /// Runs a statement and says how many rows it changed.
     pub(super) async fn execute(&self, sql: &str, values: &[Value<'_>]) -> Result<u64, Failure> {
         let typed: Vec<_> = values.iter().map(Value::typed).collect();
-        self.within(self.client()?.execute_typed(sql, &typed)).await
+        let client = self.client()?;
+        self.send(client, client.execute_typed(sql, &typed)).await
+    }
+
+    /// Sends the last statements and COMMIT behind them without a wait in between. When one of them fails the database makes a
+    /// rollback of it.
+    pub(super) async fn commit_with<T>(&self, last: impl Future<Output = Result<T, Failure>>) -> Result<T, Failure> {
+        let (value, ()) = try_join(last, self.batch("COMMIT")).await?;
+        self.committed.store(true, Ordering::Relaxed);
+        Ok(value)
     }
 
     /// Commits what went well and takes the rest back. The connection returns to the pool when it still works.
     pub(super) async fn end<T>(mut self, outcome: Result<T, Failure>) -> Result<T, Failure> {
-        let ended = self.batch(if outcome.is_ok() { "COMMIT" } else { "ROLLBACK" }).await;
+        let ended = match &outcome {
+            Ok(_) if self.committed.load(Ordering::Relaxed) => Ok(()),
+            // Nothing hangs on the end of reads: it is sent, and whoever comes next on the connection comes after it.
+            Ok(_) if self.kind == Kind::Read => self.batch("COMMIT").now_or_never().unwrap_or(Ok(())),
+            Ok(_) => self.batch("COMMIT").await,
+            Err(_) => self.batch("ROLLBACK").await,
+        };
         if ended.is_ok()
             && let Some(connection) = self.connection.take()
         {

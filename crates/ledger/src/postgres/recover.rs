@@ -33,11 +33,7 @@ pub(super) async fn orphan_runs(tx: &Tx, boot: Boot) -> Result<Vec<OrphanRun>, F
 
 pub(super) async fn stuck_deliveries(tx: &Tx, boot: Boot) -> Result<Vec<StuckDelivery>, Failure> {
     let rows = tx.query(STUCK, &[boot.into()]).await?;
-    let stuck = rows.iter().map(|row| StuckDelivery {
-        id: row.get(0),
-        attempt: count(row.get(1)),
-        target: row.get(2),
-    });
+    let stuck = rows.iter().map(|row| StuckDelivery { id: row.get(0), attempt: count(row.get(1)), target: row.get(2) });
     Ok(stuck.collect())
 }
 

@@ -75,8 +75,7 @@ pub(super) async fn retry_event(tx: &Tx, id: &str) -> Result<(), Failure> {
 }
 
 /// Who holds a key.
-pub(super) const HOLDER: &str =
-    "SELECT e.id, e.state FROM keys k JOIN events e ON e.seq = k.event_seq WHERE k.route = $1 AND k.key = $2 AND e.seq <> $3";
+pub(super) const HOLDER: &str = "SELECT e.id, e.state FROM keys k JOIN events e ON e.seq = k.event_seq WHERE k.route = $1 AND k.key = $2 AND e.seq <> $3";
 
 /// Gives the event its key again, unless another one does its work or has done it.
 async fn take_back(tx: &Tx, event: &Found, key: &str) -> Result<(), Failure> {

@@ -59,7 +59,8 @@ pub(super) const HOLD: &str = "UPDATE events SET state = 'held', reason = $2, re
          ELSE due_at IS NOT NULL AND $2 = 'route_missing' END";
 
 /// What was held for its route waits to run again; what has a time to wait for goes on waiting for it.
-pub(super) const FREE: &str = "UPDATE events SET state = 'queued', reason = NULL, ready = due_at IS NULL AND line IS NULL
+pub(super) const FREE: &str =
+    "UPDATE events SET state = 'queued', reason = NULL, ready = due_at IS NULL AND line IS NULL
      WHERE route = $1 AND state = 'held' AND reason IN ('paused', 'route_missing')
      RETURNING CASE WHEN due_at IS NULL THEN line END";
 

@@ -121,9 +121,8 @@ impl Wake {
                     self.heard.notify_one();
                 }
                 Ok(Some(_)) => {}
-                Ok(None) => return,
                 Err(_) if timeout(CONNECT, client.batch_execute("")).await.is_ok_and(|answer| answer.is_ok()) => {}
-                Err(_) => return,
+                Ok(None) | Err(_) => return,
             }
         }
     }

@@ -55,9 +55,14 @@ fn pick(prefix: &str, number: u8, made: u32) -> String {
 }
 
 impl Player {
-    pub(super) async fn new() -> Player {
-        let (store, model) = (Subject::on_disk().await, Subject::in_memory().await);
+    pub(super) async fn new(store: Subject) -> Player {
+        let model = Subject::in_memory().await;
         Player { store, model, now: T0, events: 0, runs: 0, deliveries: 0, keys: BTreeMap::new() }
+    }
+
+    /// Closes the store, so that it leaves no connection behind.
+    pub(super) async fn end(self) {
+        self.store.close().await;
     }
 
     pub(super) async fn play(&mut self, step: Step) -> Outcome {

@@ -25,9 +25,8 @@ pub(in crate::postgres) async fn request(tx: &Tx, event_id: &str) -> Result<Stor
         )
         .await?
         .ok_or_else(|| missing(event_id))?;
-    let headers = serde_json::from_str(row.get(0)).map_err(|e| {
-        Failure::Told(Error::Unavailable(format!("stored headers of {event_id} cannot be read: {e}")))
-    })?;
+    let headers = serde_json::from_str(row.get(0))
+        .map_err(|e| Failure::Told(Error::Unavailable(format!("stored headers of {event_id} cannot be read: {e}"))))?;
     let codec = u8::try_from(row.get::<_, i64>(1)).unwrap_or(u8::MAX);
     Ok(StoredRequest { headers, body: blob::unpack(codec, row.get(2))? })
 }

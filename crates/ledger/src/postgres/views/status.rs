@@ -21,9 +21,8 @@ pub(in crate::postgres) const NEXT_DELIVERY: &str =
 
 pub(in crate::postgres) async fn status(tx: &Tx) -> Result<Status, Failure> {
     let mut status = Status::default();
-    let counted = tx
-        .query("SELECT name, sum(value)::bigint FROM counters GROUP BY name HAVING sum(value) > 0", &[])
-        .await?;
+    let counted =
+        tx.query("SELECT name, sum(value)::bigint FROM counters GROUP BY name HAVING sum(value) > 0", &[]).await?;
     for row in counted {
         let name: &str = row.get(0);
         let value = u64::try_from(row.get::<_, i64>(1)).unwrap_or(0);
