@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use anyhow::Context as _;
 use config::{Config, DatabaseUrl, Durability, Shelf};
+use ledger::postgres::ConnectError;
 use ledger::sqlite::Lock;
 use ledger::{Ledger, postgres, sqlite};
 use tokio::time::{Instant, sleep};
@@ -55,34 +56,19 @@ async fn database(url: &DatabaseUrl, patience: Duration) -> anyhow::Result<Arc<d
     let end = Instant::now() + patience;
     let mut said = false;
     loop {
-        let error = match postgres::Store::connect(url.expose(), &options()).await {
+        let error = match postgres::Store::connect(url.expose(), &postgres::Options::default()).await {
             Ok(store) => return Ok(Arc::new(store)),
             Err(error) => error,
         };
-        if !error.may_pass() || Instant::now() >= end {
-            let what = if error.may_pass() {
-                "is it running, and is the address in store.url right?"
-            } else {
-                "mend store.url, or the database"
-            };
-            return Err(error).with_context(|| format!("cannot use the ledger at {url} ({what})"));
+        // What is wrong with the URL itself does not pass.
+        if matches!(error, ConnectError::Address(_)) || Instant::now() >= end {
+            let remedy = "is it running, and are address, user and password in store.url right?";
+            return Err(error).with_context(|| format!("cannot use the ledger at {url} ({remedy})"));
         }
         if !said {
-            tracing::warn!(%error, "no answer from {url}; trying for {} s", patience.as_secs());
+            tracing::warn!(%error, "no ledger at {url} yet; trying for {} s", patience.as_secs());
             said = true;
         }
         sleep(TRY_AGAIN).await;
     }
-}
-
-/// Tests cannot wait for leases of the real length: builds with debug assertions, which nobody is given, take another one from
-/// the environment.
-fn options() -> postgres::Options {
-    let mut options = postgres::Options::default();
-    if cfg!(debug_assertions)
-        && let Some(millis) = std::env::var("DOORBELL_TEST_LEASE_MS").ok().and_then(|text| text.parse().ok())
-    {
-        options.lease = Duration::from_millis(millis);
-    }
-    options
 }

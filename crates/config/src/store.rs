@@ -95,7 +95,8 @@ impl fmt::Debug for DatabaseUrl {
 }
 
 /// What is no store at all.
-const UNKNOWN: (&str, &str) = ("not a store that is known", "use null, sqlite:PATH or postgres://user:password@host/database");
+const UNKNOWN: (&str, &str) =
+    ("not a store that is known", "use null, sqlite:PATH or postgres://user:password@host/database");
 
 /// How long finished events are kept, by the state they ended in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -118,12 +119,7 @@ pub(crate) fn store(raw: &raw::Store, home: &FilePath, report: &mut Report) -> S
             own()
         })
     });
-    Store {
-        at,
-        durability: raw.durability,
-        min_free: raw.min_free.0,
-        retention: retention(raw.retention, report),
-    }
+    Store { at, durability: raw.durability, min_free: raw.min_free.0, retention: retention(raw.retention, report) }
 }
 
 /// What a URL names: `sqlite:PATH`, `sqlite://PATH` or a database. No message repeats it: it may hold a password.

@@ -116,7 +116,10 @@ impl Keeper {
         }
         self.gave_up = true;
         let runs = self.core.flights.count();
-        tracing::error!(runs, "the lease could not be renewed in time; runs in flight are stopped, since other nodes may take over");
+        tracing::error!(
+            runs,
+            "the lease could not be renewed in time; runs in flight are stopped, since other nodes may take over"
+        );
         self.core.flights.stop_all(StopWish::Lease);
     }
 
@@ -129,7 +132,12 @@ impl Keeper {
         self.renewed = Instant::now();
         self.gave_up = false;
         let runs = core.flights.count();
-        tracing::error!(runs, lost, boot, "another node took over, since this one's lease had ended; runs in flight were stopped");
+        tracing::error!(
+            runs,
+            lost,
+            boot,
+            "another node took over, since this one's lease had ended; runs in flight were stopped"
+        );
         core.ring_all();
         Ok(())
     }

@@ -69,7 +69,17 @@ impl Signals {
         registry.register("runs", "Runs that ended, by route, agent and outcome", runs.clone());
         registry.register("run_seconds", "How long runs took", run_seconds.clone());
         registry.register("deliveries", "Attempts of deliveries that ended, by target and outcome", deliveries.clone());
-        Signals { registry, requests, ack, runs, run_seconds, deliveries, deprecations: Mutex::default(), away: Mutex::default(), gone: Notify::new() }
+        Signals {
+            registry,
+            requests,
+            ack,
+            runs,
+            run_seconds,
+            deliveries,
+            deprecations: Mutex::default(),
+            away: Mutex::default(),
+            gone: Notify::new(),
+        }
     }
 
     /// All counters in the text format of Prometheus, without the closing `# EOF`.

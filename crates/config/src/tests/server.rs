@@ -48,7 +48,8 @@ fn every_key_is_read() {
 #[test]
 fn a_shared_ledger_is_shown_without_who_uses_it() {
     for scheme in ["postgres", "postgresql"] {
-        let url = format!("{scheme}://bell:p%40ss-word-1@db.example:5433/ledger?sslmode=require&password=p%40ss-word-1");
+        let url =
+            format!("{scheme}://bell:p%40ss-word-1@db.example:5433/ledger?sslmode=require&password=p%40ss-word-1");
         let config = read(&format!("server: {{name: ' blue '}}\nstore: {{url: '{url}'}}"));
         assert_eq!(config.server.name.as_deref(), Some("blue"));
         let Shelf::Database(database) = &config.store.at else { panic!("{:?}", config.store) };

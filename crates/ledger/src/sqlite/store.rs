@@ -15,9 +15,7 @@ use super::log::Log;
 use super::readers::Readers;
 use super::space::Space;
 use super::writer::{Flush, Writer};
-use super::{
-    admit, blob, claim, connect, deliver, failed, finish, nodes, recover, repair, routes, schema, space, views,
-};
+use super::{admit, blob, claim, connect, deliver, finish, nodes, recover, repair, routes, schema, space, views};
 use crate::{
     Admission, Admitted, Boot, ClaimDeliveries, ClaimRuns, ClaimedDelivery, ClaimedRun, Delivery, DeliveryEnd,
     DeliveryQuery, Due, Error, Event, EventQuery, FinishRun, Finished, Ignored, Lease, Ledger, Millis, Node, OrphanRun,
