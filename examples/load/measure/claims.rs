@@ -79,7 +79,7 @@ fn grouped(number: u64) -> String {
 impl Scene {
     async fn open(name: &str, home: &Path, routes: &[String], line: Option<&'static str>) -> Scene {
         let store = Store::open(&seed::options(home)).expect("a ledger");
-        let boot = store.begin_boot(now_ms()).await.expect("a boot");
+        let boot = store.begin_boot("bench", now_ms()).await.expect("a boot");
         Scene {
             name: name.to_owned(),
             store,

@@ -29,7 +29,7 @@ pub(super) struct Examples {
 /// Writes an event of each kind that the content has.
 pub(super) async fn of_each(home: &Path, content: Content) -> Examples {
     let store = Store::open(&options(home)).expect("a ledger");
-    let boot = store.begin_boot(now_ms()).await.expect("a boot");
+    let boot = store.begin_boot("bench", now_ms()).await.expect("a boot");
     let mut ids = [None, None, None];
     if content.finished > 0 {
         let route = other_route(0);
@@ -97,7 +97,7 @@ pub(crate) async fn claim(store: &Store, boot: Boot, routes: &[String]) -> Optio
         boot,
         now: now_ms(),
         routes: routes.iter().map(room).collect(),
-        agents: vec![AgentRoom { agent: "stamp".into(), room: 1 }],
+        agents: vec![AgentRoom { agent: "stamp".into(), room: 1, cluster_limit: None }],
         run_ids: vec![fresh("run_")],
     };
     store.claim_runs(claim).await.expect("a claim").pop()
