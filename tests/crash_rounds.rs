@@ -5,6 +5,8 @@ mod support;
 
 #[path = "crash_rounds/chance.rs"]
 mod chance;
+#[path = "crash_rounds/first.rs"]
+mod first;
 #[path = "crash_rounds/house.rs"]
 mod house;
 #[path = "crash_rounds/judge.rs"]
@@ -24,9 +26,9 @@ use chance::{Chance, seed, setting};
 use rounds::{Kind, World};
 use support::*;
 
-/// Points of the first start of all, which [`a_first_start_may_die_anywhere`] is about.
+/// Points of the first start of all, which `first.rs` is about.
 fn only_at_first(name: &str) -> bool {
-    name.starts_with("migrate.")
+    name.starts_with("migrate.") || name.starts_with("token.")
 }
 
 /// The rounds in an order of chance: of four, two end at named points, all points in turn, and one of two in a power cut.

@@ -60,7 +60,7 @@ impl House {
             .set("store", json!({"retention": {"ignored": "1ms"}}))
             .agent("default", agent)
             .target("answers", json!({"type": "file", "path": "answers.jsonl"}))
-            .target("program", json!({"command": ["sh", "-c", TELL, "tell", "told"], "cwd": "."}))
+            .target("program", json!({"type": "command", "command": ["sh", "-c", TELL, "tell", "told"], "cwd": "."}))
             .target("hook", webhook(hook.url()))
             .target("again", safe)
             .target("refused", webhook(refused.url()))

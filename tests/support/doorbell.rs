@@ -31,14 +31,19 @@ struct Life {
 
 impl Doorbell {
     pub(super) fn start(home: Home) -> Doorbell {
-        let mut doorbell = Doorbell { home, life: None, log: Log::default() };
+        let mut doorbell = Doorbell::dead(home);
         doorbell.begin();
         doorbell
     }
 
+    /// One that has not been started.
+    pub(super) fn dead(home: Home) -> Doorbell {
+        Doorbell { home, life: None, log: Log::default() }
+    }
+
     /// One whose log goes somewhere else; nothing of it is kept here.
     pub(super) fn start_logging_to(home: Home, log: Stdio) -> Doorbell {
-        let mut doorbell = Doorbell { home, life: None, log: Log::default() };
+        let mut doorbell = Doorbell::dead(home);
         doorbell.begin_logging_to(log);
         doorbell
     }
