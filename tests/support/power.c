@@ -25,10 +25,18 @@
 
 #define REAL(type, name) ((type)next(#name))
 
+/* A simulated disk that fails proves nothing: it says so and ends the gateway. */
+#define MUST(it)                                                                                                           \
+    do {                                                                                                                   \
+        if (!(it)) {                                                                                                       \
+            fprintf(stderr, "power.c:%d: %s: %s\n", __LINE__, #it, strerror(errno));                                       \
+            abort();                                                                                                       \
+        }                                                                                                                  \
+    } while (0)
+
 static void *next(const char *name) {
     void *found = dlsym(RTLD_NEXT, name);
-    if (!found)
-        abort();
+    MUST(found);
     return found;
 }
 
@@ -90,8 +98,7 @@ static void note(int file, off_t from, ssize_t length) {
     if (unsynced[file].count == unsynced[file].room) {
         unsynced[file].room = unsynced[file].room ? 2 * unsynced[file].room : 64;
         unsynced[file].ranges = realloc(unsynced[file].ranges, unsynced[file].room * sizeof(struct range));
-        if (!unsynced[file].ranges)
-            abort();
+        MUST(unsynced[file].ranges);
     }
     unsynced[file].ranges[unsynced[file].count++] = (struct range){from, from + length};
     pthread_mutex_unlock(&unsynced[file].lock);
@@ -110,8 +117,7 @@ static void copy(int from, int to, struct range range) {
         ssize_t length = pread(from, bytes, wanted, range.from);
         if (length <= 0)
             return; /* It has been made shorter since. */
-        if (REAL(pwrite_fn, pwrite)(to, bytes, (size_t)length, range.from) != length)
-            abort();
+        MUST(REAL(pwrite_fn, pwrite)(to, bytes, (size_t)length, range.from) == length);
         range.from += length;
     }
 }
@@ -127,16 +133,15 @@ static void settle(int file, int fd) {
         snprintf(own, sizeof own, "/proc/self/fd/%d", fd);
         from = REAL(open_fn, open)(own, O_RDONLY | O_CLOEXEC);
     }
-    if (from < 0 || fstat(from, &now) != 0)
-        abort();
+    MUST(from >= 0 && fstat(from, &now) == 0);
     snprintf(name, sizeof name, "i%lu", (unsigned long)now.st_ino);
     in_power(path, sizeof path, name);
     int to = REAL(open_fn, open)(path, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
-    if (to < 0 || fstat(to, &before) != 0)
-        abort();
+    MUST(to >= 0);
     pthread_mutex_lock(&unsynced[file].lock);
-    if (before.st_size > now.st_size && REAL(truncate_fn, ftruncate)(to, now.st_size) != 0)
-        abort();
+    MUST(fstat(to, &before) == 0);
+    if (before.st_size > now.st_size)
+        MUST(REAL(truncate_fn, ftruncate)(to, now.st_size) == 0);
     if (!unsynced[file].all_known || before.st_size == 0)
         copy(from, to, (struct range){0, now.st_size});
     else
@@ -152,6 +157,8 @@ static void settle(int file, int fd) {
 
 /* The entries of the home as they are now are on the disk. */
 static void settle_entries(void) {
+    static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+    pthread_mutex_lock(&lock);
     const char *home = getenv("DOORBELL_HOME");
     for (int file = 0; file < FILES; file++) {
         char real[4096], entry[4096], fresh[4200], target[32];
@@ -165,9 +172,9 @@ static void settle_entries(void) {
         snprintf(target, sizeof target, "i%lu", (unsigned long)now.st_ino);
         snprintf(fresh, sizeof fresh, "%s.new", entry);
         unlink(fresh);
-        if (symlink(target, fresh) != 0 || rename(fresh, entry) != 0)
-            abort();
+        MUST(symlink(target, fresh) == 0 && rename(fresh, entry) == 0);
     }
+    pthread_mutex_unlock(&lock);
 }
 
 static int is_home(int fd) {
