@@ -126,7 +126,7 @@ fn runs_are_known(shown: &Shown, notes: &[Note], facts: &Facts) {
     }
     let interrupted: BTreeSet<&str> =
         shown.runs.iter().filter(|run| run["state"] == "interrupted").map(|run| text(run, "id")).collect();
-    let cut_off: BTreeSet<&str> = facts.cut_off.iter().map(String::as_str).collect();
+    let cut_off: BTreeSet<&str> = facts.cut_off.keys().map(String::as_str).collect();
     let missing: Vec<_> = cut_off.difference(&interrupted).collect();
     assert!(missing.is_empty(), "cut off and not on record as that: {missing:?}");
     let more: Vec<_> = interrupted.difference(&cut_off).collect();

@@ -10,11 +10,15 @@ use rusqlite::Connection;
 pub(crate) struct Left {
     /// The events, with their place in the order of arrival.
     pub(crate) events: BTreeMap<String, i64>,
-    /// Runs in flight.
+    /// All runs.
+    pub(crate) runs: BTreeSet<String>,
+    /// Those in flight.
     pub(crate) running: BTreeSet<String>,
     /// Deliveries under way, with their target.
     pub(crate) sending: BTreeMap<String, String>,
     pub(crate) ignored: usize,
+    /// The number of the last life that got as far as to count itself.
+    pub(crate) boot: i64,
 }
 
 /// Reads what was left, and wants it sound: no page is damaged, and every counter is what it counts.
@@ -38,11 +42,14 @@ pub(crate) fn left(home: &Path) -> Left {
     let running: BTreeMap<String, i64> = rows(&ledger, "SELECT id, seq FROM runs WHERE state = 'running'");
     let sending = rows(&ledger, "SELECT id, target FROM deliveries WHERE state = 'sending'");
     let ignored = counts(&ledger, "SELECT 'ignored', count(*) FROM events WHERE state = 'ignored'");
+    let runs: BTreeMap<String, i64> = rows(&ledger, "SELECT id, seq FROM runs");
     Left {
         events,
+        runs: runs.into_keys().collect(),
         running: running.into_keys().collect(),
         sending,
         ignored: usize::try_from(ignored["ignored"]).unwrap(),
+        boot: counts(&ledger, "SELECT name, value FROM meta WHERE name = 'boot'")["boot"],
     }
 }
 

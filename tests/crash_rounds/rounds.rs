@@ -39,12 +39,14 @@ pub(crate) enum Kind {
 /// What is known of all lives so far.
 #[derive(Default)]
 pub(crate) struct Facts {
-    /// Runs that a death cut off.
-    pub(crate) cut_off: BTreeSet<String>,
+    /// Runs that a death cut off, with the boot that was on the disk then.
+    pub(crate) cut_off: BTreeMap<String, i64>,
     /// Deliveries that a death cut off, where a second copy would do harm.
     pub(crate) unsure: BTreeSet<String>,
-    /// Parts of the agents' log that were written in lives which a power cut ended.
+    /// Parts of the agents' log whose runs a power cut may have made the ledger forget.
     pub(crate) before_cuts: Vec<std::ops::Range<usize>>,
+    /// What each life added to the agents' log, with the last boot that was on the disk at its end.
+    lives: Vec<(i64, std::ops::Range<usize>)>,
     /// Whether a gateway was told to stop: it hands runs back by itself.
     pub(crate) stopped: bool,
 }
@@ -189,10 +191,17 @@ impl World {
         if let Some(rest) = power {
             let chance = &mut self.chance;
             let lost = self.house.power.cut(home, rest, &mut |limit| chance.below(limit));
-            self.facts.before_cuts.push(log..notes(home).len());
             self.tally.cut(kind, lost);
         }
-        let Left { events, running, sending, .. } = ledger::left(home);
+        let Left { events, runs, running, sending, boot, .. } = ledger::left(home);
+        self.facts.lives.push((boot, log..notes(home).len()));
+        if power.is_some() {
+            // The boot that is on the disk was synced, and with it all that was written before. What came after it may be
+            // gone, also from lives that ended without a cut, when the last one did not come as far as to sync anything.
+            let since = self.facts.lives.iter().filter(|(of, _)| *of >= boot).map(|(_, part)| part.clone());
+            self.facts.before_cuts.extend(since);
+            self.facts.cut_off.retain(|run, of| *of < boot || runs.contains(run));
+        }
         for (id, of) in self.known.all() {
             assert!(of.iter().all(|event| events.contains_key(event)), "{id} was acknowledged as {of:?} and is lost");
         }
@@ -202,11 +211,13 @@ impl World {
             kind,
             &super::tally::Life {
                 acknowledged: self.known.count() - acknowledged,
-                interrupted: running.difference(&self.facts.cut_off).count(),
+                interrupted: running.iter().filter(|run| !self.facts.cut_off.contains_key(*run)).count(),
                 unknown: unsure.difference(&self.facts.unsure).count(),
             },
         );
-        self.facts.cut_off.extend(running);
+        for run in running {
+            self.facts.cut_off.entry(run).or_insert(boot);
+        }
         self.facts.unsure.extend(unsure);
     }
 
