@@ -40,10 +40,7 @@ pub(crate) fn setting<T: std::str::FromStr>(name: &str) -> Option<T> {
     std::env::var(name).ok()?.parse().ok()
 }
 
-/// The seed that was asked for, or a new one; said either way.
-pub(crate) fn seed() -> u64 {
-    let seed = setting("DOORBELL_SEED")
-        .unwrap_or_else(|| u64::from(std::process::id()) ^ super::support::now_s().cast_unsigned());
-    eprintln!("DOORBELL_SEED={seed}");
-    seed
+/// A seed that nobody has used. Even: [`Chance`] makes it odd.
+pub(crate) fn fresh_seed() -> u64 {
+    (u64::from(std::process::id()) ^ super::support::now_s().cast_unsigned()) << 1
 }

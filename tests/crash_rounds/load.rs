@@ -7,6 +7,9 @@ use std::sync::Mutex;
 use super::chance::Chance;
 use super::support::*;
 
+/// Characters of a large body.
+const LARGE: usize = 48 << 10;
+
 /// What was acknowledged: the event or events of each delivery id, in their order.
 #[derive(Default)]
 pub(crate) struct Acknowledged(Mutex<BTreeMap<String, Vec<String>>>);
@@ -51,7 +54,12 @@ impl Sender {
         let id = format!("{}-{}", self.name, self.number);
         // By the number, so that the same id always means the same event.
         let route = ["quick", "serial", "safe", "serial", "shaky", "quick", "picky"][(self.number + 2 * self.name) % 7];
-        let body = json!({"n": id, "line": format!("line{}", self.name)});
+        let mut body = json!({"n": id, "line": format!("line{}", self.name)});
+        if route == "quick" {
+            // Large, and not to be made small by packing: the ledger's log fills up and is written back.
+            let padding: Vec<String> = (0..LARGE / 8).map(|_| format!("{:08x}", self.chance.below(1 << 32))).collect();
+            body["padding"] = json!(padding.concat());
+        }
         let ring = Ring::at(address, route).id(&id).json(&body);
         let ring = if route == "picky" { ring.event("gossip") } else { ring };
         let Ok(answer) = ring.try_post() else { return false };

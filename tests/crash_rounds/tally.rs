@@ -43,6 +43,19 @@ impl Tally {
         row.bytes_lost += bytes;
     }
 
+    /// Adds what another gateway went through.
+    pub(crate) fn add(&mut self, other: Tally) {
+        for (name, more) in other.0 {
+            let row = self.0.entry(name).or_default();
+            row.lives += more.lives;
+            row.cuts += more.cuts;
+            row.bytes_lost += more.bytes_lost;
+            row.acknowledged += more.acknowledged;
+            row.interrupted += more.interrupted;
+            row.unknown += more.unknown;
+        }
+    }
+
     pub(crate) fn life(&mut self, kind: Kind, life: &Life) {
         let row = self.0.entry(name(kind)).or_default();
         row.lives += 1;
