@@ -38,6 +38,9 @@ pub const NAMES: &[&str] = &[
     // The ledger's writer: all steps of a batch have run; COMMIT has returned and nobody has been answered.
     "writer.before_commit",
     "writer.committed",
+    // The write-ahead log: its bulk is copied, and the rest by the writer.
+    "log.copied",
+    "log.finished",
     // The ledger is being opened.
     "migrate.meta",
     "migrate.step",

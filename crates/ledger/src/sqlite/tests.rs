@@ -1,6 +1,7 @@
 //! What is special to SQLite: its plans, its files, and what happens when it cannot write.
 
 mod files;
+mod log;
 mod plans;
 mod writing;
 
