@@ -10,6 +10,9 @@ use super::support::*;
 /// Characters of a large body.
 const LARGE: usize = 48 << 10;
 
+/// Characters of a body that is as large as may be.
+const HUGE: usize = 900 << 10;
+
 /// What was acknowledged: the event or events of each delivery id, in their order.
 #[derive(Default)]
 pub(crate) struct Acknowledged(Mutex<BTreeMap<String, Vec<String>>>);
@@ -87,6 +90,20 @@ impl Sender {
             known.note(&id, event);
         }
         true
+    }
+}
+
+/// Requests so large that the ledger's log must soon be copied; nobody wants them, so that no agent has work with them.
+pub(crate) struct Flood(String);
+
+impl Flood {
+    pub(crate) fn new(chance: &mut Chance) -> Flood {
+        Flood((0..HUGE / 8).map(|_| format!("{:08x}", chance.below(1 << 32))).collect())
+    }
+
+    /// One of them; whether it was answered is all the same.
+    pub(crate) fn wave(&self, address: SocketAddr) {
+        let _ = Ring::at(address, "picky").event("gossip").json(&json!({"padding": self.0})).try_post();
     }
 }
 

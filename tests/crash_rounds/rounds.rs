@@ -10,7 +10,7 @@ use rustix::process::Signal;
 use super::chance::Chance;
 use super::house::{House, WAYS};
 use super::ledger::{self, Left};
-use super::load::{Acknowledged, Desk, Person, Sender};
+use super::load::{Acknowledged, Desk, Flood, Person, Sender};
 use super::notes::{notes, nothing_outlives};
 use super::support::*;
 use super::tally::Tally;
@@ -177,7 +177,12 @@ impl World {
                     wait(chance.millis(10, 200));
                     bell.signal(Signal::TERM);
                 }
-                end = Some(until_some(&format!("the gateway dies: {plan}"), || bell.ended()));
+                let address = bell.address();
+                let flood = name.starts_with("log.").then(|| Flood::new(chance));
+                end = Some(until_some(&format!("the gateway dies: {plan}"), || {
+                    flood.iter().for_each(|flood| flood.wave(address));
+                    bell.ended()
+                }));
             });
         }
         let end = end.expect("it has ended");
