@@ -5,6 +5,7 @@
 //! back by itself; a savepoint after that would commit on its own. So after any error the writer looks whether its
 //! transaction still stands, and when it has gone it runs nothing more of the batch and answers all of it with the error.
 
+use std::sync::Arc;
 use std::sync::mpsc::{Receiver, SyncSender, TrySendError, sync_channel};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
@@ -12,6 +13,7 @@ use std::time::{Duration, Instant};
 use rusqlite::Connection;
 use tokio::sync::oneshot;
 
+use super::files::Files;
 use super::{Lock, failed};
 use crate::Error;
 
@@ -72,7 +74,7 @@ where
         let answer = match (committed, self.outcome) {
             (Ok(()), Some(outcome)) => outcome,
             // A step's own refusal stands whatever became of the commit: it has stored nothing.
-            (Err(_), Some(Err(own))) if !matches!(own, Error::Unavailable(_)) => Err(own),
+            (Err(_), Some(Err(own))) if !matches!(own, Error::Unavailable(_) | Error::Damaged(_)) => Err(own),
             (Err(error), _) => Err(error),
             (Ok(()), None) => Err(Error::Closed),
         };
@@ -106,13 +108,14 @@ impl Writer {
     pub(super) fn start(
         connection: Connection,
         locks: Vec<Lock>,
+        files: Arc<Files>,
         power_safe: bool,
     ) -> Result<(Writer, JoinHandle<()>), Error> {
         let (steps, waiting) = sync_channel(WAITING);
         let thread = std::thread::Builder::new()
             .name("ledger-writer".into())
             .spawn(move || {
-                serve(&connection, &waiting, power_safe);
+                serve(&connection, &waiting, &files, power_safe);
                 drop(connection);
                 drop(locks);
             })
@@ -150,7 +153,7 @@ impl Writer {
     }
 }
 
-fn serve(connection: &Connection, waiting: &Receiver<Message>, power_safe: bool) {
+fn serve(connection: &Connection, waiting: &Receiver<Message>, files: &Files, power_safe: bool) {
     let mut synchronous = None;
     while let Ok(Message::Step(first)) = waiting.recv() {
         let mut bytes = first.bytes();
@@ -170,10 +173,17 @@ fn serve(connection: &Connection, waiting: &Receiver<Message>, power_safe: bool)
             }
         }
         let full = power_safe && batch.iter().any(|step| step.flush() == Flush::Durable);
-        let committed =
-            set_synchronous(connection, &mut synchronous, full).and_then(|()| commit(connection, &mut batch));
+        // Looked at before, so that nothing is done in vain, and after, so that nothing is acknowledged that went into a
+        // file which is not there any more.
+        let committed = files
+            .check()
+            .and_then(|()| set_synchronous(connection, &mut synchronous, full))
+            .and_then(|()| commit(connection, &mut batch, files))
+            .and_then(|()| files.check());
         if let Err(error) = &committed {
-            tracing::error!(%error, steps = batch.len(), "the ledger could not commit");
+            files.note(error);
+            // Said once for all who are told, by those who know what it means for them.
+            tracing::debug!(%error, steps = batch.len(), "the ledger could not commit");
         }
         for step in batch {
             step.answer(committed.clone());
@@ -198,9 +208,9 @@ fn execute(connection: &Connection, sql: &str) -> Result<(), Error> {
     connection.prepare_cached(sql).and_then(|mut statement| statement.execute([])).map(drop).map_err(failed)
 }
 
-fn commit(connection: &Connection, batch: &mut [Box<dyn Step>]) -> Result<(), Error> {
+fn commit(connection: &Connection, batch: &mut [Box<dyn Step>], files: &Files) -> Result<(), Error> {
     execute(connection, "BEGIN IMMEDIATE")?;
-    let done = run_all(connection, batch).and_then(|()| execute(connection, "COMMIT"));
+    let done = run_all(connection, batch, files).and_then(|()| execute(connection, "COMMIT"));
     if done.is_err() && !connection.is_autocommit() {
         // Nothing of the batch may stay; when even this fails the next BEGIN says so.
         let _ = execute(connection, "ROLLBACK");
@@ -208,10 +218,11 @@ fn commit(connection: &Connection, batch: &mut [Box<dyn Step>]) -> Result<(), Er
     done
 }
 
-fn run_all(connection: &Connection, batch: &mut [Box<dyn Step>]) -> Result<(), Error> {
+fn run_all(connection: &Connection, batch: &mut [Box<dyn Step>], files: &Files) -> Result<(), Error> {
     for step in batch {
         execute(connection, "SAVEPOINT step")?;
         if let Err(error) = step.run(connection) {
+            files.note(&error);
             if connection.is_autocommit() {
                 return Err(error);
             }
