@@ -7,7 +7,7 @@ use std::process::{Child, ExitStatus, Stdio};
 use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::thread;
 
-use rustix::process::{Pid, Signal, kill_process};
+use rustix::process::{Pid, Resource, Rlimit, Signal, getrlimit, kill_process, prlimit};
 use serde_json::Value;
 
 use super::http::{self, Answer};
@@ -105,6 +105,19 @@ impl Doorbell {
     pub(crate) fn signal(&self, signal: Signal) {
         let pid = i32::try_from(self.pid()).ok().and_then(Pid::from_raw).expect("a process id");
         kill_process(pid, signal).expect("the gateway gets the signal");
+    }
+
+    /// Sets a limit of the gateway's process from outside, `None` for as much as it may have; answers the one before.
+    pub(crate) fn limit(&self, resource: Resource, current: Option<u64>) -> Option<u64> {
+        let pid = i32::try_from(self.pid()).ok().and_then(Pid::from_raw);
+        // It has inherited the test's own.
+        let maximum = getrlimit(resource).maximum;
+        prlimit(pid, resource, Rlimit { current: current.or(maximum), maximum }).expect("the limit is set").current
+    }
+
+    /// How many lines of the log hold this text.
+    pub(crate) fn said(&self, text: &str) -> usize {
+        self.log().lines().filter(|line| line.contains(text)).count()
     }
 
     /// Waits until the process has ended by itself.

@@ -90,7 +90,7 @@ impl Ledger for Model {
         self.step(|data| Ok(data.due()))
     }
 
-    async fn keep_time(&self, now: Millis, back: Millis) -> Result<Option<Millis>, Error> {
+    async fn keep_time(&self, now: Millis, back: Option<Millis>) -> Result<Option<Millis>, Error> {
         self.step(|data| Ok(data.keep_time(now, back)))
     }
 

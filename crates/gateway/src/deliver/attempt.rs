@@ -93,6 +93,7 @@ async fn start(core: &Core, delivery: &ClaimedDelivery, process: &Process, targe
         lock: core.runs_folder().join(format!("{}.lock", delivery.id)),
         stdout_limit: 0,
         stderr_limit: STDERR_KEPT,
+        started: CancellationToken::new(),
     };
     let report = process::run(job, &CancellationToken::new()).await;
     let end = match report.exit {
@@ -100,7 +101,7 @@ async fn start(core: &Core, delivery: &ClaimedDelivery, process: &Process, targe
         Exit::Signal(number) => End::Signal(number),
         Exit::TimedOut | Exit::Stopped => End::TimedOut(target.timeout),
         Exit::Lost => return Reply::NoAnswer("the process that watched over the program was killed".into()),
-        Exit::NotStarted(why) => {
+        Exit::NotStarted(why) | Exit::NoMeans(why) => {
             let program = process.argv.first().map_or("", String::as_str);
             return Reply::NotSent(format!("cannot start {program}: {why}"));
         }

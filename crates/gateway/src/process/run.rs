@@ -43,6 +43,8 @@ pub struct Job {
     pub stdout_limit: usize,
     /// Bytes of standard error that are kept, from the end.
     pub stderr_limit: usize,
+    /// Cancelled once the program has been started.
+    pub started: CancellationToken,
 }
 
 /// How a program ended.
@@ -60,6 +62,8 @@ pub enum Exit {
     Lost,
     /// It could not be started; the text says why.
     NotStarted(String),
+    /// It was not started, because the machine was short of files, processes, memory or disk; the text says of what.
+    NoMeans(String),
 }
 
 /// What came of a job.
@@ -80,15 +84,15 @@ pub async fn run(job: Job, stop: &CancellationToken) -> Report {
     let lock_path = job.lock.clone();
     let report = match start(&job) {
         Ok(warden) => attend(warden, job, stop).await,
-        Err(error) => not_started(format!("no warden could be started for it: {error}")),
+        Err(error) => report(Exit::NoMeans(format!("no process to watch over it could be started: {error}"))),
     };
     // Only now, when nothing of it runs any more.
     let _ = std::fs::remove_file(lock_path);
     report
 }
 
-fn not_started(why: String) -> Report {
-    Report { exit: Exit::NotStarted(why), stdout: Vec::new(), stdout_cut: false, stderr: String::new() }
+fn report(exit: Exit) -> Report {
+    Report { exit, stdout: Vec::new(), stdout_cut: false, stderr: String::new() }
 }
 
 fn start(job: &Job) -> std::io::Result<Child> {
@@ -112,7 +116,7 @@ fn start(job: &Job) -> std::io::Result<Child> {
 
 async fn attend(mut warden: Child, job: Job, stop: &CancellationToken) -> Report {
     let (Some(control), Some(frames)) = (warden.stdin.take(), warden.stdout.take()) else {
-        return not_started("the warden has no pipes".into());
+        return report(Exit::NoMeans("the warden has no pipes".into()));
     };
     let (name, value) = job.mark.entry();
     let mark = (name.to_owned(), value.to_owned());
@@ -132,7 +136,7 @@ async fn attend(mut warden: Child, job: Job, stop: &CancellationToken) -> Report
     let warden_pid = warden.id().and_then(|pid| Pid::from_raw(pid.try_into().ok()?));
     // The control pipe must stay open until the end: closing it means that the gateway has gone.
     let (talk, listen) =
-        (talk(control, &order, &job.stdin, stop), listen(frames, &mut stdout, &mut stderr, &mut group));
+        (talk(control, &order, &job.stdin, stop), listen(frames, &mut stdout, &mut stderr, &mut group, &job.started));
     let end = tokio::select! {
         end = listen => end,
         () = overdue(warden_pid, job.timeout, stop) => None,
@@ -144,6 +148,7 @@ async fn attend(mut warden: Child, job: Job, stop: &CancellationToken) -> Report
         Some(End::TimedOut) => Exit::TimedOut,
         Some(End::Stopped) => Exit::Stopped,
         Some(End::NotStarted(why)) => Exit::NotStarted(why),
+        Some(End::NoMeans(why)) => Exit::NoMeans(why),
         None => {
             let exit = if stop.is_cancelled() {
                 Exit::Stopped
@@ -210,7 +215,13 @@ async fn talk(
 }
 
 /// Takes frames until the last one; `None` when the warden ended without it. `group` becomes the program's group.
-async fn listen(mut frames: ChildStdout, stdout: &mut Head, stderr: &mut Tail, group: &mut Option<Pid>) -> Option<End> {
+async fn listen(
+    mut frames: ChildStdout,
+    stdout: &mut Head,
+    stderr: &mut Tail,
+    group: &mut Option<Pid>,
+    started: &CancellationToken,
+) -> Option<End> {
     let mut body = Vec::new();
     loop {
         let mut head = [0; 5];
@@ -223,7 +234,10 @@ async fn listen(mut frames: ChildStdout, stdout: &mut Head, stderr: &mut Tail, g
         body.resize(usize::try_from(length).ok()?, 0);
         frames.read_exact(&mut body).await.ok()?;
         match tag {
-            wire::STARTED => *group = body.as_slice().try_into().ok().map(i32::from_be_bytes).and_then(Pid::from_raw),
+            wire::STARTED => {
+                *group = body.as_slice().try_into().ok().map(i32::from_be_bytes).and_then(Pid::from_raw);
+                started.cancel();
+            }
             wire::STDOUT => stdout.push(&body),
             wire::STDERR => stderr.push(&body),
             wire::END => return serde_json::from_slice(&body).ok(),

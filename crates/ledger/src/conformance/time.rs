@@ -9,11 +9,11 @@ use crate::{DeliveryEnd, NewEvent};
 const HOUR: i64 = 60 * MINUTE;
 
 pub(super) async fn the_time_that_was_noted_is_answered(mut on: Subject) {
-    assert_eq!(on.keep_time(T0, 0).await.unwrap(), None);
-    assert_eq!(on.keep_time(T0 + HOUR, 0).await.unwrap(), Some(T0));
-    assert_eq!(on.keep_time(T0, HOUR).await.unwrap(), Some(T0 + HOUR));
+    assert_eq!(on.keep_time(T0, Some(0)).await.unwrap(), None);
+    assert_eq!(on.keep_time(T0 + HOUR, Some(0)).await.unwrap(), Some(T0));
+    assert_eq!(on.keep_time(T0, Some(HOUR)).await.unwrap(), Some(T0 + HOUR));
     on.next_life().await;
-    assert_eq!(on.keep_time(T0 + 1, 0).await.unwrap(), Some(T0), "a later life knows it");
+    assert_eq!(on.keep_time(T0 + 1, None).await.unwrap(), Some(T0), "a later life knows it");
 }
 
 pub(super) async fn what_waits_does_not_wait_for_a_clock_that_was_set_back(on: Subject) {
@@ -23,7 +23,7 @@ pub(super) async fn what_waits_does_not_wait_for_a_clock_that_was_set_back(on: S
     on.end(&run, T0, Next { standing, ..again_at(T0 + MINUTE) }).await;
     on.put(NewEvent { due_at: Some(T0 + 2 * MINUTE), ..event("ev_due", "s") }).await;
     on.put(event("ev_ready", "t")).await;
-    on.keep_time(T0 - HOUR, HOUR).await.unwrap();
+    on.keep_time(T0 - HOUR, Some(HOUR)).await.unwrap();
     assert_eq!(on.event("ev_retry").await.unwrap().due_at, Some(T0 - HOUR + MINUTE));
     assert_eq!(on.due().await.unwrap().event, Some(T0 - HOUR + MINUTE));
     assert_eq!(on.claimed(T0 - HOUR + MINUTE - SECOND, 9).await, ["ev_ready"]);
@@ -41,7 +41,8 @@ pub(super) async fn a_delivery_does_not_wait_for_a_clock_that_was_set_back(on: S
     let sent = on.take(T0, 1).await.remove(0);
     let end = DeliveryEnd { due_at: Some(T0 + MINUTE), ..ended(&sent, on.boot, DeliveryState::Failed) };
     on.finish_delivery(end).await.unwrap();
-    on.keep_time(T0 - HOUR, HOUR).await.unwrap();
+    on.keep_time(T0, Some(0)).await.unwrap();
+    on.keep_time(T0 - HOUR, None).await.unwrap();
     let taken = async |now| on.take(now, 9).await.into_iter().map(|d| d.id).collect::<Vec<_>>();
     assert_eq!(taken(T0 - HOUR).await, ["dlv_2"], "what is due stays due");
     assert_eq!(taken(T0 - HOUR + MINUTE - 1).await, [""; 0]);
@@ -50,7 +51,8 @@ pub(super) async fn a_delivery_does_not_wait_for_a_clock_that_was_set_back(on: S
 
 pub(super) async fn a_clock_that_goes_forward_moves_nothing(on: Subject) {
     on.put(NewEvent { due_at: Some(T0 + MINUTE), ..event("ev_1", "r") }).await;
-    for back in [0, -HOUR] {
+    on.keep_time(T0, None).await.unwrap();
+    for back in [Some(0), Some(-HOUR), None] {
         on.keep_time(T0 + HOUR, back).await.unwrap();
         assert_eq!(on.event("ev_1").await.unwrap().due_at, Some(T0 + MINUTE));
     }

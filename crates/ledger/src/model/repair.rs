@@ -9,8 +9,8 @@ use super::data::Data;
 use crate::{Error, Key, Millis};
 
 impl Data {
-    pub(super) fn keep_time(&mut self, now: Millis, back: Millis) -> Option<Millis> {
-        let back = back.max(0);
+    pub(super) fn keep_time(&mut self, now: Millis, back: Option<Millis>) -> Option<Millis> {
+        let back = back.unwrap_or_else(|| self.time.map_or(0, |noted| noted - now)).max(0);
         let earlier = |at: Millis| at - back;
         for event in &mut self.events {
             event.shown.due_at = event.shown.due_at.map(earlier);

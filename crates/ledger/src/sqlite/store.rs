@@ -169,7 +169,7 @@ impl Ledger for Store {
         self.readers.read(views::due).await
     }
 
-    async fn keep_time(&self, now: Millis, back: Millis) -> Result<Option<Millis>, Error> {
+    async fn keep_time(&self, now: Millis, back: Option<Millis>) -> Result<Option<Millis>, Error> {
         self.writer.write(Flush::Relaxed, SMALL, move |c| time::keep_time(c, now, back)).await
     }
 

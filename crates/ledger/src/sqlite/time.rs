@@ -13,7 +13,7 @@ pub(super) const SHIFT: [&str; 3] = [
     "UPDATE deliveries INDEXED BY deliveries_next SET due_at = due_at - ?1 WHERE due_at IS NOT NULL",
 ];
 
-pub(super) fn keep_time(connection: &Connection, now: Millis, back: Millis) -> Result<Option<Millis>, Error> {
+pub(super) fn keep_time(connection: &Connection, now: Millis, back: Option<Millis>) -> Result<Option<Millis>, Error> {
     let before: Option<Millis> = connection
         .prepare_cached("SELECT value FROM meta WHERE name = 'time'")
         .and_then(|mut s| s.query_row([], |row| row.get(0)).optional())
@@ -22,6 +22,7 @@ pub(super) fn keep_time(connection: &Connection, now: Millis, back: Millis) -> R
         .prepare_cached("INSERT INTO meta VALUES ('time', ?1) ON CONFLICT (name) DO UPDATE SET value = excluded.value")
         .and_then(|mut s| s.execute([now]))
         .map_err(failed)?;
+    let back = back.unwrap_or_else(|| before.map_or(0, |noted| noted - now));
     if back > 0 {
         for sql in SHIFT {
             connection.execute(sql, params![back]).map_err(failed)?;
