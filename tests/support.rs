@@ -4,6 +4,7 @@
 #![allow(clippy::needless_pass_by_value, reason = "stories write JSON where it is used")]
 
 mod agent;
+mod clock;
 mod disk;
 mod doorbell;
 mod home;
@@ -17,6 +18,7 @@ mod ring;
 mod waiting;
 
 pub(crate) use agent::{Agent, SeenRun};
+pub(crate) use clock::WallClock;
 pub(crate) use disk::Disk;
 pub(crate) use doorbell::Doorbell;
 pub(crate) use home::{Home, Output, SECRET};

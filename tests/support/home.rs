@@ -28,6 +28,7 @@ pub(crate) struct Home {
     env: Vec<(String, String)>,
     args: Vec<String>,
     nobody: Option<fs::File>,
+    limit: Option<&'static str>,
 }
 
 /// What a command did.
@@ -76,7 +77,7 @@ impl Home {
             "agents": {}, "routes": {}, "targets": {},
         });
         let folder = tempfile::Builder::new().prefix("doorbell-").tempdir_in(parent).expect("a temporary folder");
-        Home { folder, config, env: Vec::new(), args: Vec::new(), nobody: None }
+        Home { folder, config, env: Vec::new(), args: Vec::new(), nobody: None, limit: None }
     }
 
     /// A home with a route `r` whose prompt is `{n}` and the agent that answers it.
@@ -123,6 +124,12 @@ impl Home {
     /// Arguments behind `serve`.
     pub(crate) fn args(mut self, args: &[&str]) -> Home {
         self.args.extend(args.iter().map(|arg| (*arg).to_owned()));
+        self
+    }
+
+    /// Lets the gateway begin under a limit, an option of `prlimit` from util-linux.
+    pub(crate) fn limited(mut self, limit: &'static str) -> Home {
+        self.limit = Some(limit);
         self
     }
 
@@ -174,6 +181,11 @@ impl Home {
     /// `doorbell` with the home's environment and nothing of the test's own but what a shell needs.
     pub(super) fn doorbell(&self, args: &[&str]) -> Command {
         let mut doorbell = match &self.nobody {
+            None if self.limit.is_some() => {
+                let mut prlimit = command("prlimit");
+                prlimit.args(self.limit).arg(env!("CARGO_BIN_EXE_doorbell"));
+                prlimit
+            }
             None => command(env!("CARGO_BIN_EXE_doorbell")),
             Some(binary) => {
                 let mut doorbell = command(&format!("/proc/self/fd/{}", binary.as_raw_fd()));

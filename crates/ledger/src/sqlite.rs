@@ -57,7 +57,7 @@ fn failed(error: rusqlite::Error) -> Error {
             "let the user that runs doorbell write the file and its folder, and see whether files or disk have run out"
         }
         Some(Code::DatabaseBusy | Code::DatabaseLocked) => "another program has locked the file: end that program",
-        Some(Code::SystemIoFailure) => "see what the system's log says of its disk",
+        Some(Code::SystemIoFailure) => "see whether its disk is full, and what the system's log says of it",
         _ => return Error::Unavailable(error.to_string()),
     };
     Error::Unavailable(format!("{error}; {remedy}"))
