@@ -11,6 +11,9 @@ const HOURS: Duration = Duration::from_hours(5);
 const YEARS: Duration = Duration::from_hours(24 * 365 * 10);
 const NOTICED: &str = "the clock was set back";
 
+/// A secret as Standard Webhooks writes it.
+const STANDARD: &str = "whsec_MDEyMzQ1Njc4OWFiY2RlZjAxMjM0NTY3ODlhYmNkZWY=";
+
 fn states(runs: &[Value]) -> Vec<&str> {
     runs.iter().map(|run| run["state"].as_str().unwrap()).collect()
 }
@@ -80,6 +83,7 @@ fn a_clock_set_ahead_ends_nothing_that_runs_and_makes_due_what_waits_once() {
     let (agent, clock) = (Agent::failing(1, 1), WallClock::right());
     let quick = json!({"preset": "command", "command": ["cat"], "hint": false});
     let bell = house(&agent, &clock, "10m")
+        .agent("default", agent.options_with(json!({"max_concurrent": 4})))
         .agent("quick", quick)
         .route("slow", json!({"prompt": "slow", "timeout": "1h"}))
         .route("quick", json!({"prompt": "q", "agent": "quick"}))
@@ -137,9 +141,9 @@ fn what_is_old_goes_when_the_clock_is_trusted() {
 fn signatures_with_a_time_follow_the_wall_clock() {
     let clock = WallClock::right();
     let home = Home::new().agent("default", shell("cat"));
-    let bell = clock.of(home.route("r", json!({"source": "standard", "secret": "c3Rvcnk=", "prompt": "x"}))).start();
+    let bell = clock.of(home.route("r", json!({"secret": STANDARD, "prompt": "x"}))).start();
     let ring = || {
-        let headers = standard_headers("webhook", "c3Rvcnk=", &fresh_id(), now_s(), b"{}");
+        let headers = standard_headers("webhook", STANDARD, &fresh_id(), now_s(), b"{}");
         let headers: Vec<_> = headers.iter().map(|(name, value)| (name.as_str(), value.as_str())).collect();
         bell.post("/webhooks/r", &headers, b"{}").status
     };

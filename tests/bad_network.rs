@@ -44,7 +44,7 @@ fn ten_thousand_that_say_nothing() {
     if count < 10_000 {
         eprintln!("only {count} connections: the system allows {files} open files");
     }
-    let bell = house(json!({"max_connections": 12_000, "header_timeout": "8s"}));
+    let bell = house(json!({"max_connections": 12_000, "header_timeout": "5s"}));
     bell.ring("r").accepted();
     let before = memory(&bell);
     let mut idle: Vec<TcpStream> = (0..count).map(|_| bell.connect()).collect();

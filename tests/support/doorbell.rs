@@ -115,6 +115,17 @@ impl Doorbell {
         prlimit(pid, resource, Rlimit { current: current.or(maximum), maximum }).expect("the limit is set").current
     }
 
+    /// Sets how many processes and threads the gateway's user may have, `None` for as many as it may.
+    pub(crate) fn limit_processes(&self, current: Option<u64>) {
+        let maximum = getrlimit(Resource::Nproc).maximum;
+        let word = |limit: Option<u64>| limit.map_or("unlimited".to_owned(), |limit| limit.to_string());
+        let limits = format!("--nproc={}:{}", word(current.or(maximum)), word(maximum));
+        // As its user: a root that lives in a container may set limits of its own processes only.
+        let mut prlimit = self.home.as_its_user("prlimit");
+        let set = prlimit.args(["--pid", &self.pid().to_string(), &limits]).output().expect("prlimit of util-linux");
+        assert!(set.status.success(), "{}", String::from_utf8_lossy(&set.stderr));
+    }
+
     /// How many lines of the log hold this text.
     pub(crate) fn said(&self, text: &str) -> usize {
         self.log().lines().filter(|line| line.contains(text)).count()

@@ -199,6 +199,15 @@ impl Home {
         doorbell
     }
 
+    /// A program as the user that runs the gateway.
+    pub(super) fn as_its_user(&self, program: &str) -> Command {
+        let mut program = command(program);
+        if self.nobody.is_some() {
+            program.uid(NOBODY).gid(NOBODY);
+        }
+        program
+    }
+
     pub(super) fn serve(&self) -> Command {
         let args: Vec<&str> = ["serve"].into_iter().chain(self.args.iter().map(String::as_str)).collect();
         self.doorbell(&args)

@@ -1,4 +1,4 @@
-//! When runs cannot be started through a fault of the machine's: events wait instead of being used up one after the other.
+//! When programs cannot be started through a fault of the machine's: events wait instead of being used up one after the other.
 
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
@@ -43,34 +43,28 @@ impl Brake {
     }
 
     /// A run could not be started. Said once until one can.
-    pub(super) fn pull(&self, why: &str) {
+    pub(crate) fn pull(&self, why: &str) {
         let now = Instant::now();
         let mut pulled = self.pulled();
-        match &mut *pulled {
-            // Those that were started at once fail at once.
-            Some(pulled) if pulled.until > now => {}
-            Some(pulled) => {
-                pulled.wait = (2 * pulled.wait).min(LONGEST);
-                pulled.until = now + pulled.wait;
-            }
-            None => {
-                tracing::error!(why, "runs cannot be started; their events wait, and no retry is spent");
-                *pulled = Some(Pulled { since: now, until: now + FIRST, wait: FIRST });
-            }
+        // Those that were begun at once fail at once; how long a further try waits was settled when it began.
+        if pulled.is_none() {
+            tracing::error!(why, "programs cannot be started; what needs one waits, and no retry is spent");
+            *pulled = Some(Pulled { since: now, until: now + FIRST, wait: FIRST });
         }
     }
 
-    /// The one try is under way: no further one before the next wait is over.
+    /// The one try is under way: no further one before the next wait is over, which is longer.
     pub(super) fn trying(&self) {
         if let Some(pulled) = &mut *self.pulled() {
+            pulled.wait = (2 * pulled.wait).min(LONGEST);
             pulled.until = Instant::now() + pulled.wait;
         }
     }
 
     /// A run has been started.
-    pub(super) fn release(&self) {
+    pub(crate) fn release(&self) {
         if let Some(pulled) = self.pulled().take() {
-            tracing::warn!(lasted_s = pulled.since.elapsed().as_secs(), "runs can be started again");
+            tracing::warn!(lasted_s = pulled.since.elapsed().as_secs(), "programs can be started again");
         }
     }
 

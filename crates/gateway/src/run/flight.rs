@@ -27,7 +27,6 @@ const OFFER_AGAIN: Duration = Duration::from_secs(1);
 /// Carries a run to its end. Returns when the end is on record, or when it is clear that it never will be.
 pub(super) async fn fly(core: &Arc<Core>, run: ClaimedRun, flight: &Flight) {
     let began = Instant::now();
-    core.signals.run_started(&run.route, &run.agent, &run.event_id, &run.run_id, run.attempt);
     let config = core.config();
     let (outcome, policy, parcels) = match prepare::prepare(core, &config, &run).await {
         Ok(prepared) => {
@@ -86,11 +85,13 @@ async fn call(core: &Core, run: &ClaimedRun, prepared: &Prepared, flight: &Fligh
     let started = job.started.clone();
     let mut running = Box::pin(process::run(job, &flight.stop));
     let report = tokio::select! {
-        report = &mut running => report,
+        biased;
         () = started.cancelled() => {
             core.brake.release();
+            core.signals.run_started(&run.route, &run.agent, &run.event_id, &run.run_id, run.attempt);
             running.await
         }
+        report = &mut running => report,
     };
     if let (Exit::TimedOut | Exit::Stopped | Exit::Lost, Some(stop)) = (&report.exit, &call.stop) {
         stop_command::run(core, &run.run_id, stop).await;
@@ -120,6 +121,7 @@ async fn land(core: &Core, run: &ClaimedRun, outcome: Outcome, policy: &Policy, 
     let now = core.clock.now();
     let next = run_end::judge(outcome.ending.clone(), run.standing, policy, now, chance::jitter());
     let deliveries = outcome.deliveries(parcels, now);
+    let unstarted = outcome.ending == Ending::Unstarted;
     let finish = FinishRun {
         run_id: run.run_id.clone(),
         boot: core.boot,
@@ -134,6 +136,11 @@ async fn land(core: &Core, run: &ClaimedRun, outcome: Outcome, policy: &Policy, 
     let event_state = finish.next.state.as_str();
     if record(core, &finish).await == Finished::Fenced {
         tracing::warn!(run_id = run.run_id, "the run's result came too late and was not written");
+        return;
+    }
+    if unstarted {
+        // The brake says it once, not for each try.
+        tracing::debug!(run_id = run.run_id, error, "run not started");
         return;
     }
     core.signals.run_ended(&RunEnded {

@@ -38,12 +38,12 @@ impl Readers {
         let job = move || {
             let _place = place;
             let idle = pool.idle.lock().unwrap_or_else(PoisonError::into_inner).pop();
-            let mut connection = match idle {
-                Some(connection) => connection,
-                None => {
-                    pool.files.check()?;
-                    connect(&pool.path, true)?
-                }
+            let mut connection = if let Some(connection) = idle {
+                connection
+            } else {
+                // Another file in its place would be read as if it were this one.
+                pool.files.check()?;
+                connect(&pool.path, true)?
             };
             let transaction = connection.transaction().map_err(failed)?;
             let value = work(&transaction).inspect_err(|error| pool.files.note(error));
