@@ -80,7 +80,7 @@ fn without_open_files() {
 fn without_processes() {
     let agent = Agent::new();
     let home = Home::with(&agent).route("r", json!({"prompt": "{n}", "max_retries": 0}));
-    let bell = home.as_nobody(&agent).start();
+    let bell = home.run_by_nobody(&agent).start();
     // None at all; then enough for the process that watches over a run, but not for its threads.
     for (round, more) in [(1, None), (2, Some(2))] {
         bell.limit_processes(Some(more.map_or(1, |more| entries(&bell, "task") + more)));
@@ -102,7 +102,7 @@ fn a_program_that_tells_waits_for_a_machine_that_can_start_it() {
     let command = json!({"command": ["sh", "-c", "cat > told"], "max_attempts": 1});
     let home = Home::with(&agent).target("command", command).route("r", json!({"prompt": "{n}", "deliver": "command"}));
     agent.close();
-    let bell = home.as_nobody(&agent).start();
+    let bell = home.run_by_nobody(&agent).start();
     let event = bell.send("r", &json!({"n": 1}));
     agent.wait_runs(1);
     bell.limit_processes(Some(1));

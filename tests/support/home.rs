@@ -135,7 +135,7 @@ impl Home {
 
     /// Lets a user without privileges run everything, where the test itself has them: limits and rights are not for root.
     /// The gateway gets the agent's folder too.
-    pub(crate) fn as_nobody(mut self, agent: &Agent) -> Home {
+    pub(crate) fn run_by_nobody(mut self, agent: &Agent) -> Home {
         if rustix::process::geteuid().is_root() {
             for folder in [self.path(), agent.path(), &agent.path().join("runs")] {
                 chown(folder, Some(NOBODY), Some(NOBODY)).expect("the folder is given away");
