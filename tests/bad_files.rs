@@ -96,8 +96,8 @@ fn damage_that_is_met_at_work_stops_what_comes_and_loses_nothing() {
         assert!(answer.header("retry-after").is_some(), "{answer:?}");
     }
     assert_eq!(bell.admin("GET", "/readyz").status, 503);
-    assert_eq!(bell.said(BEGINS), 1, "{}", bell.log());
-    assert!(bell.log().contains("is damaged") && bell.log().contains(".recover"), "{}", bell.log());
+    bell.wait_log("is damaged");
+    assert!(bell.said(BEGINS) == 1 && bell.log().contains(".recover"), "{}", bell.log());
     assert_eq!(bell.list("/events").len(), 1, "nothing is kept of what was refused");
     assert_eq!(bell.event(&event)["state"], "succeeded", "what is sound can be read");
     assert_eq!(bell.stop(), 0);
@@ -152,7 +152,7 @@ fn another_program_that_locks_the_ledger_is_waited_for() {
     let answer = bell.ring("r").id("again").json(&json!({"n": 2})).post();
     answer.expect(503);
     assert!(answer.header("retry-after").is_some(), "{answer:?}");
-    assert!(bell.log().contains("another program has locked the file"), "{}", bell.log());
+    bell.wait_log("another program has locked the file");
     assert_eq!(bell.admin("GET", "/readyz").status, 503);
     other.execute_batch("COMMIT").unwrap();
     bell.wait_event(&bell.ring("r").id("again").json(&json!({"n": 2})).accepted(), "succeeded");

@@ -49,6 +49,7 @@ fn all_have_run(bell: &Doorbell, agent: &Agent, events: &[String]) {
         assert!(*last == "succeeded" && before.iter().all(|state| *state == "interrupted"), "{runs:#?}");
     }
     assert_eq!(agent.runs().len(), events.len());
+    bell.wait_log(ENDS);
     assert_eq!((bell.said(BEGINS), bell.said(ENDS)), (1, 1), "{}", bell.log());
 }
 
@@ -91,7 +92,8 @@ fn without_processes() {
         for event in &events {
             bell.wait_event(event, "succeeded");
         }
-        assert_eq!((bell.said(BEGINS), bell.said(ENDS)), (round, round), "{}", bell.log());
+        until("it is said", || bell.said(ENDS) == round);
+        assert_eq!(bell.said(BEGINS), round, "{}", bell.log());
         assert_eq!(agent.runs().len(), 3 * round);
     }
 }

@@ -19,7 +19,7 @@ pub enum Error {
     Unavailable(String),
     /// The file is damaged; the text says how it shows. Nothing new is taken until somebody has seen to it.
     #[error(
-        "the ledger is damaged: {0}; stop doorbell, then put a backup in its place, save what can be saved with \
+        "the ledger is damaged: {0}; with doorbell stopped, put a backup in its place, save what can be saved with \
          `sqlite3 FILE .recover`, or move it away to begin with an empty one"
     )]
     Damaged(String),
