@@ -90,6 +90,10 @@ impl Ledger for Model {
         self.step(|data| Ok(data.due()))
     }
 
+    async fn keep_time(&self, now: Millis, back: Option<Millis>) -> Result<Option<Millis>, Error> {
+        self.step(|data| Ok(data.keep_time(now, back)))
+    }
+
     async fn orphan_runs(&self, boot: Boot) -> Result<Vec<OrphanRun>, Error> {
         self.step(|data| Ok(data.orphan_runs(boot)))
     }
