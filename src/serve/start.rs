@@ -12,7 +12,7 @@ use gateway::housekeeping::keep_house;
 use gateway::listen::{self, Limits, Serving};
 use gateway::reload::Reloader;
 use gateway::run::{self, Scheduler};
-use gateway::{Core, ingest, trouble, wall};
+use gateway::{Core, ingest, leftovers, trouble, wall};
 use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
@@ -133,6 +133,7 @@ async fn workers(core: &Arc<Core>) -> anyhow::Result<(Worker, Worker)> {
     let (runs, sending) = (TaskTracker::new(), TaskTracker::new());
     core.reconcile_routes().await?;
     points::reach("start.reconciled");
+    leftovers::remove(core).await?;
     deliver::recover(core, &sending).await?;
     points::reach("start.deliveries_recovered");
     run::recover(core, &runs).await?;

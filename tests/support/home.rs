@@ -167,6 +167,11 @@ impl Home {
         Doorbell::start(self)
     }
 
+    /// The gateway of a home that is written, before its first life.
+    pub(crate) fn not_started(self) -> Doorbell {
+        Doorbell::dead(self)
+    }
+
     /// Starts the gateway with its log going to `log`.
     pub(crate) fn start_logging_to(self, log: Stdio) -> Doorbell {
         self.write();

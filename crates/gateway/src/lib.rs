@@ -12,6 +12,7 @@ pub mod egress;
 mod hex;
 pub mod housekeeping;
 pub mod ingest;
+pub mod leftovers;
 pub mod listen;
 pub mod process;
 pub mod reload;

@@ -1,15 +1,13 @@
 //! One attempt: plan, do, judge.
 
-use std::io::Write as _;
-use std::os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _};
-use std::path::Path;
 use std::time::Duration;
 
 use ledger::ClaimedDelivery;
-use targets::{Append, End, Message, Process, Reply, Step, Surroundings, Target, Verdict};
-use tokio::time::{Instant, sleep, timeout};
+use targets::{End, Message, Process, Reply, Step, Surroundings, Target, Verdict};
+use tokio::time::{Instant, sleep};
 use tokio_util::sync::CancellationToken;
 
+use super::append;
 use crate::Core;
 use crate::egress::Client;
 use crate::process::{self, Exit, Job, Mark};
@@ -34,7 +32,7 @@ pub(super) async fn attempt(core: &Core, client: &Client, target: &Target, deliv
             tracing::info!(route = delivery.route, delivery_id = delivery.id, answer = %line, "answer");
             Reply::Written
         }
-        Step::Append(line) => append(line, target.timeout).await,
+        Step::Append(line) => append::append(line, target.timeout).await,
         Step::Http(http) => client.send(http, target.timeout).await,
         Step::Process(process) => start(core, delivery, process, target).await,
     };
@@ -54,36 +52,6 @@ fn message(delivery: &ClaimedDelivery) -> Message {
         created_at: ledger::api::views::rfc3339(delivery.created_at),
         extra: delivery.extra.clone(),
     }
-}
-
-/// Writes in a thread of its own, which a disk that does not answer may hold for ever: nobody waits for it beyond `patience`.
-async fn append(append: &Append, patience: Duration) -> Reply {
-    let line = append.clone();
-    match timeout(patience, tokio::task::spawn_blocking(move || write_line(&line))).await {
-        Ok(Ok(Ok(()))) => Reply::Written,
-        Ok(Ok(Err(error))) => Reply::WriteFailed(error.to_string()),
-        Ok(Err(error)) => Reply::WriteFailed(error.to_string()),
-        Err(_) => Reply::NoAnswer("the disk did not answer in time".into()),
-    }
-}
-
-/// One write of the whole line, then the disk: an answer that counts as delivered is there after a power cut.
-fn write_line(append: &Append) -> std::io::Result<()> {
-    let path = Path::new(&append.path);
-    if let Some(folder) = path.parent() {
-        std::fs::DirBuilder::new().recursive(true).mode(0o700).create(folder)?;
-    }
-    let mut options = std::fs::OpenOptions::new();
-    options.create(true).append(true).mode(0o600);
-    // A named pipe without a reader would hold the call up for ever.
-    options.custom_flags(rustix::fs::OFlags::NONBLOCK.bits().cast_signed());
-    let mut file = options.open(path)?;
-    if !file.metadata()?.is_file() {
-        return Err(std::io::Error::new(std::io::ErrorKind::InvalidInput, "not a regular file"));
-    }
-    file.write_all(append.line.as_bytes())?;
-    points::reach("delivery.appended");
-    file.sync_data()
 }
 
 async fn start(core: &Core, delivery: &ClaimedDelivery, process: &Process, target: &Target) -> Reply {

@@ -156,12 +156,11 @@ impl Desk {
         let Place { files, log, .. } = &self.place;
         files.check()?;
         let full = self.power_safe && batch.durable();
-        let connection = match &self.connection {
-            Some(connection) => connection,
-            None => {
-                self.full = None;
-                self.connection.insert(self.place.open()?)
-            }
+        let connection = if let Some(connection) = &self.connection {
+            connection
+        } else {
+            self.full = None;
+            self.connection.insert(self.place.open()?)
         };
         log.finish(connection);
         if self.full != Some(full) {
