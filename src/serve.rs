@@ -1,5 +1,6 @@
 //! The gateway: wires all stages, waits for signals, and stops them in order.
 
+mod files;
 mod home;
 mod shutdown;
 mod start;

@@ -23,11 +23,27 @@ impl Figures {
         let at = (last as f64 * part).round() as usize;
         self.0.get(at).copied().unwrap_or_default()
     }
+
+    /// Median, 99th percentile and largest.
+    pub(crate) fn short(&self) -> String {
+        let [p50, p99, max] = [0.5, 0.99, 1.0].map(|part| ms(self.quantile(part)));
+        format!("p50 {p50}, p99 {p99}, max {max}")
+    }
 }
 
 impl fmt::Display for Figures {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let ms = |part| self.quantile(part).as_secs_f64() * 1000.0;
-        write!(f, "p50 {:.2} ms, p99 {:.2} ms, max {:.2} ms ({} times)", ms(0.5), ms(0.99), ms(1.0), self.0.len())
+        write!(f, "{} ({} times)", self.short(), self.0.len())
+    }
+}
+
+/// A time in milliseconds, short ones with more digits.
+pub(crate) fn ms(time: Duration) -> String {
+    let ms = time.as_secs_f64() * 1000.0;
+    match ms {
+        ..0.1 => format!("{ms:.4} ms"),
+        0.1..10.0 => format!("{ms:.2} ms"),
+        10.0..100.0 => format!("{ms:.1} ms"),
+        _ => format!("{ms:.0} ms"),
     }
 }

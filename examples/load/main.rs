@@ -1,49 +1,70 @@
-//! Measures a real `doorbell serve` on this machine: durable ingest, wake-up, memory.
+//! Measures a real `doorbell serve` on this machine, beside what its halves and the disk can do alone.
 //!
 //! ```text
-//! cargo build --release && cargo run --release --example load
+//! cargo build --release && cargo run --release --example load -- all
 //! ```
 //!
-//! Requests are signed before the clock starts. Every figure stands beside what the disk can do, measured before and after:
-//! the time of one `fdatasync` is the floor of a durable answer.
+//! One table, `benches/RESULTS.md`; each goal stands in it with its figure and whether it is met. Requests are signed
+//! before the clock starts. `soak` takes an hour and has a part of its own in that file; `drive` drives any other system
+//! with the same driver.
 
 #![expect(clippy::print_stdout, reason = "figures are what it is for")]
 
+mod all;
+mod bare;
+mod bench;
+mod bodies;
 mod disk;
+mod drive;
 mod figures;
 mod gateway;
-mod ingest;
-mod requests;
-mod wake;
+mod measure;
+mod request;
+mod results;
+mod seed;
+mod stub;
 
-use std::path::PathBuf;
+use clap::{Parser, Subcommand};
 
-/// Requests of each ingest measurement, per connection count: enough for a p99, few enough for a laptop.
-const CONNECTIONS: [(usize, usize); 4] = [(1, 1_000), (16, 8_000), (64, 16_000), (256, 16_000)];
-const BODY_BYTES: usize = 8 << 10;
-const WAKE_UPS: usize = 200;
+/// Measures Doorbell, and other systems that take webhooks
+#[derive(Parser)]
+#[command(name = "load")]
+struct Cli {
+    /// Without a word: `all`
+    #[command(subcommand)]
+    what: Option<What>,
+}
+
+#[derive(Subcommand)]
+enum What {
+    All(all::Command),
+    Soak(measure::soak::Command),
+    Peers(all::PeersCommand),
+    Drive(drive::command::Command),
+    /// Serves HTTP and checks one signature, nothing else
+    #[command(hide = true)]
+    Handler,
+    /// Serves as an agent: notes when it was started, in a file named by the prompt
+    #[command(hide = true)]
+    Stamp {
+        pattern: String,
+    },
+    /// Serves as an agent that works for so many milliseconds
+    #[command(hide = true)]
+    Stub {
+        millis: u64,
+    },
+}
 
 fn main() {
-    let arguments: Vec<String> = std::env::args().skip(1).collect();
-    if let [word, file] = arguments.as_slice()
-        && word == "stamp"
-    {
-        return wake::stamp(file);
+    let what = Cli::parse().what.or_else(|| Cli::parse_from(["load", "all"]).what);
+    match what.expect("`all` is a word that is known") {
+        What::All(command) => command.run(),
+        What::Soak(command) => command.run(),
+        What::Peers(command) => command.run(),
+        What::Drive(command) => command.run(),
+        What::Handler => bare::handler::serve(),
+        What::Stamp { pattern } => stub::stamp(&pattern),
+        What::Stub { millis } => stub::work(millis),
     }
-    let binary = arguments.first().map_or_else(|| PathBuf::from("target/release/doorbell"), PathBuf::from);
-    assert!(binary.exists(), "{} is not there; run: cargo build --release", binary.display());
-    let folder = tempfile::tempdir().expect("a temporary folder");
-    println!("binary {} ({} MB)", binary.display(), std::fs::metadata(&binary).map_or(0, |m| m.len() / 1_000_000));
-    println!("disk before: {}", disk::fdatasync(folder.path()));
-    let gateway = gateway::start(&binary, folder.path());
-    println!("idle memory: {} MB", gateway.resident_mb());
-    for (connections, requests) in CONNECTIONS {
-        println!("ingest {connections:>3} connections, {} KiB bodies: {}", BODY_BYTES >> 10, {
-            ingest::measure(&gateway, connections, requests, BODY_BYTES)
-        });
-    }
-    println!("memory after ingest: {} MB", gateway.resident_mb());
-    println!("wake-up, from the 202 to the agent's first instruction: {}", wake::measure(&gateway, WAKE_UPS));
-    drop(gateway);
-    println!("disk after:  {}", disk::fdatasync(folder.path()));
 }

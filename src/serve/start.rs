@@ -12,12 +12,12 @@ use gateway::housekeeping::keep_house;
 use gateway::listen::{self, Limits, Serving};
 use gateway::reload::Reloader;
 use gateway::run::{self, Scheduler};
-use gateway::{Core, ingest, leftovers};
+use gateway::{Core, ingest, leftovers, trouble, wall};
 use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
-use super::{Options, home};
+use super::{Options, files, home};
 use crate::store;
 
 /// Connections to the admin address: people, scripts and a browser's event streams.
@@ -73,16 +73,19 @@ pub(super) async fn start(options: Options) -> anyhow::Result<Parts> {
     let access = access(&options, &config)?;
     points::reach("start.bound");
     let clock = Clock::system();
-    let boot = ledger.begin_boot(clock.now()).await?;
+    let boot = ledger.begin_boot(clock.now()).await.with_context(|| format!("{}", config.store.path.display()))?;
     points::reach("start.booted");
-    if let Err(error) = ledger.probe().await {
-        tracing::warn!("{}", not_ready(&error));
-    }
-    let limits = Limits { connections: config.server.max_connections, header_timeout: config.server.header_timeout };
+    let wall = wall::begin(ledger.as_ref(), clock.now()).await?;
+    let connections = files::connections(config.server.max_connections);
+    let limits = Limits { connections, header_timeout: config.server.header_timeout };
     let admin_limits = Limits { connections: ADMIN_CONNECTIONS, ..limits };
-    let core = Arc::new(Core::new(ledger, boot, options.place.home.clone(), clock, config));
+    let core = Arc::new(Core::new(ledger, boot, options.place.home.clone(), clock, config).with_wall(wall));
+    // It starts all the same: what is stored already can run and be read, and room may come back.
+    if let Err(error) = core.ledger.probe().await {
+        core.signals.ledger_failed("start", &error);
+    }
     let (scheduler, courier) = workers(&core).await?;
-    let housekeeping = Worker::of(|stop| keep_house(Arc::clone(&core), stop), TaskTracker::new());
+    let housekeeping = Worker::of(|stop| look_after(Arc::clone(&core), stop), TaskTracker::new());
     let admin_url = admin.url();
     home::write_admin_url(&options.place.home, &admin_url)?;
     points::reach("start.url_written");
@@ -97,14 +100,13 @@ pub(super) async fn start(options: Options) -> anyhow::Result<Parts> {
     Ok(Parts { core, reloader, public, admin, scheduler, courier, housekeeping })
 }
 
-/// What a person is told of a ledger that can store no event now. The gateway starts all the same: what is stored already
-/// can run and be read, and room may come back.
-fn not_ready(error: &ledger::Error) -> String {
-    let remedy = match error {
-        ledger::Error::DiskLow { .. } => "make room on the disk, or lower store.min_free",
-        _ => "look after the disk and the rights of the folder that the ledger is in",
-    };
-    format!("{error}; webhooks are answered 503 until that is over: {remedy}")
+/// What is done now and then, for nobody in particular.
+async fn look_after(core: Arc<Core>, stop: CancellationToken) {
+    tokio::join!(
+        keep_house(Arc::clone(&core), stop.clone()),
+        wall::keep(Arc::clone(&core), stop.clone()),
+        trouble::watch(core, stop)
+    );
 }
 
 /// The one line that `serve` prints. Both addresses are bound by now, and whoever comes waits for no more than the next
@@ -142,20 +144,4 @@ async fn workers(core: &Arc<Core>) -> anyhow::Result<(Worker, Worker)> {
     let scheduler = Worker::of(|stop| scheduler.run(stop), runs);
     let courier = Worker::of(|stop| courier.run(stop), sending);
     Ok((scheduler, courier))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::not_ready;
-
-    #[test]
-    fn a_ledger_that_is_not_ready_comes_with_a_remedy() {
-        let low = not_ready(&ledger::Error::DiskLow { free: 12, wanted: 34 });
-        assert!(
-            low.contains("12 bytes free") && low.ends_with("make room on the disk, or lower store.min_free"),
-            "{low}"
-        );
-        let broken = not_ready(&ledger::Error::Unavailable("disk I/O error".into()));
-        assert!(broken.contains("disk I/O error") && broken.contains("503") && broken.contains("rights"), "{broken}");
-    }
 }

@@ -8,7 +8,7 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use rustix::process::{Pid, Signal, kill_process};
+use rustix::process::{Pid, Resource, Rlimit, Signal, getrlimit, kill_process, prlimit};
 use serde_json::Value;
 
 use super::http::{self, Answer};
@@ -138,6 +138,30 @@ impl Doorbell {
     pub(crate) fn signal(&self, signal: Signal) {
         let pid = i32::try_from(self.pid()).ok().and_then(Pid::from_raw).expect("a process id");
         kill_process(pid, signal).expect("the gateway gets the signal");
+    }
+
+    /// Sets a limit of the gateway's process from outside, `None` for as much as it may have; answers the one before.
+    pub(crate) fn limit(&self, resource: Resource, current: Option<u64>) -> Option<u64> {
+        let pid = i32::try_from(self.pid()).ok().and_then(Pid::from_raw);
+        // It has inherited the test's own.
+        let maximum = getrlimit(resource).maximum;
+        prlimit(pid, resource, Rlimit { current: current.or(maximum), maximum }).expect("the limit is set").current
+    }
+
+    /// Sets how many processes and threads the gateway's user may have, `None` for as many as it may.
+    pub(crate) fn limit_processes(&self, current: Option<u64>) {
+        let maximum = getrlimit(Resource::Nproc).maximum;
+        let word = |limit: Option<u64>| limit.map_or("unlimited".to_owned(), |limit| limit.to_string());
+        let limits = format!("--nproc={}:{}", word(current.or(maximum)), word(maximum));
+        // As its user: a root that lives in a container may set limits of its own processes only.
+        let mut prlimit = self.home.as_its_user("prlimit");
+        let set = prlimit.args(["--pid", &self.pid().to_string(), &limits]).output().expect("prlimit of util-linux");
+        assert!(set.status.success(), "{}", String::from_utf8_lossy(&set.stderr));
+    }
+
+    /// How many lines of the log hold this text.
+    pub(crate) fn said(&self, text: &str) -> usize {
+        self.log().lines().filter(|line| line.contains(text)).count()
     }
 
     /// Waits until the process has ended by itself.

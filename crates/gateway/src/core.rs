@@ -9,8 +9,10 @@ use tokio::sync::Notify;
 use tokio_util::task::TaskTracker;
 
 use crate::clock::Clock;
+use crate::run::Brake;
 use crate::run::Flights;
 use crate::signals::Signals;
+use crate::wall::Wall;
 
 /// The gateway's shared parts. Stages never call each other: they write to the ledger and ring the next stage's bell.
 pub struct Core {
@@ -22,6 +24,8 @@ pub struct Core {
     pub home: PathBuf,
     /// The time.
     pub clock: Clock,
+    /// Whether the time was set.
+    pub wall: Wall,
     /// Metrics and log lines.
     pub signals: Signals,
     /// Rung when a run may have become possible.
@@ -30,6 +34,8 @@ pub struct Core {
     pub deliveries_bell: Notify,
     /// Runs in flight, for those who want to stop one.
     pub flights: Flights,
+    /// Whether runs can be started at all.
+    pub brake: Brake,
     /// Requests and actions that must be finished before the ledger closes.
     pub tasks: TaskTracker,
     /// What runs and programs may inherit from, by their allow lists.
@@ -42,6 +48,7 @@ impl Core {
     pub fn new(ledger: Arc<dyn Ledger>, boot: Boot, home: PathBuf, clock: Clock, config: Config) -> Core {
         let environment = config.environment.iter().map(|(name, value)| (name.clone(), value.clone())).collect();
         Core {
+            wall: Wall::new(clock.now(), None),
             ledger,
             boot,
             home,
@@ -50,10 +57,17 @@ impl Core {
             runs_bell: Notify::new(),
             deliveries_bell: Notify::new(),
             flights: Flights::default(),
+            brake: Brake::default(),
             tasks: TaskTracker::new(),
             environment,
             config: RwLock::new(Arc::new(config)),
         }
+    }
+
+    /// With what is known of the wall clock from before.
+    #[must_use]
+    pub fn with_wall(self, wall: Wall) -> Core {
+        Core { wall, ..self }
     }
 
     /// The configuration in force. What was begun with it keeps it.

@@ -20,5 +20,7 @@ mod repair;
 pub mod run;
 pub mod signals;
 pub mod standing;
+pub mod trouble;
+pub mod wall;
 
 pub use core::Core;

@@ -11,6 +11,8 @@ use prometheus_client::metrics::family::Family;
 use prometheus_client::metrics::histogram::{Histogram, exponential_buckets};
 use prometheus_client::registry::Registry;
 
+use crate::trouble::{Trouble, meaning};
+
 #[derive(Debug, Clone, PartialEq, Eq, Hash, EncodeLabelSet)]
 struct Request {
     route: String,
@@ -40,6 +42,7 @@ pub struct Signals {
     run_seconds: Histogram,
     deliveries: Family<Delivery, Counter>,
     deprecations: Mutex<HashSet<String>>,
+    trouble: Trouble,
 }
 
 impl Default for Signals {
@@ -64,7 +67,21 @@ impl Signals {
         registry.register("runs", "Runs that ended, by route, agent and outcome", runs.clone());
         registry.register("run_seconds", "How long runs took", run_seconds.clone());
         registry.register("deliveries", "Attempts of deliveries that ended, by target and outcome", deliveries.clone());
-        Signals { registry, requests, ack, runs, run_seconds, deliveries, deprecations: Mutex::default() }
+        Signals {
+            registry,
+            requests,
+            ack,
+            runs,
+            run_seconds,
+            deliveries,
+            deprecations: Mutex::default(),
+            trouble: Trouble::default(),
+        }
+    }
+
+    /// How the ledger fares.
+    pub(crate) fn trouble(&self) -> &Trouble {
+        &self.trouble
     }
 
     /// All counters in the text format of Prometheus, without the closing `# EOF`.
@@ -125,9 +142,14 @@ impl Signals {
         }
     }
 
-    /// The ledger refused a step that will be tried again.
+    /// The ledger refused a step that will be tried again, by us or by the sender. Said once while the trouble lasts.
     pub fn ledger_failed(&self, doing: &str, error: &ledger::Error) {
-        tracing::error!(doing, %error, "the ledger did not take it; trying again");
+        // A closed one is none in trouble: the gateway stops.
+        if *error != ledger::Error::Closed && self.trouble.met(error) {
+            tracing::error!(doing, %error, "the ledger did not take it; {}", meaning(error));
+        } else {
+            tracing::debug!(doing, %error, "the ledger did not take it");
+        }
     }
 }
 

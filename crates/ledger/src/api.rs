@@ -54,6 +54,11 @@ pub trait Ledger: Send + Sync {
     /// When the next event and the next delivery become due.
     async fn due(&self) -> Result<Due, Error>;
 
+    /// Notes what the wall clock says, and answers what was noted before. `back` is how far the clock has been set back since
+    /// then, in milliseconds; `None`: as far as the note lies ahead. What waits for a time then waits for one that is so much
+    /// earlier, which is as long as before.
+    async fn keep_time(&self, now: Millis, back: Option<Millis>) -> Result<Option<Millis>, Error>;
+
     /// Runs that an earlier boot left `running`.
     async fn orphan_runs(&self, boot: Boot) -> Result<Vec<OrphanRun>, Error>;
 
@@ -88,6 +93,10 @@ pub trait Ledger: Send + Sync {
     /// Removes at most `limit` events that ended in `state` before `before` and have no open delivery, the longest ended first,
     /// with all that hangs on them, their keys included, and answers how many went.
     async fn prune(&self, state: EventState, before: Millis, limit: u32) -> Result<u32, Error>;
+
+    /// Gives a little of the room that removed events have left back to the disk, when there is much of it. Whether there is
+    /// more to give.
+    async fn give_back(&self) -> Result<bool, Error>;
 
     /// One event. [`Error::NotFound`] names it.
     async fn event(&self, id: &str) -> Result<Event, Error>;

@@ -90,6 +90,10 @@ impl Ledger for Model {
         self.step(|data| Ok(data.due()))
     }
 
+    async fn keep_time(&self, now: Millis, back: Option<Millis>) -> Result<Option<Millis>, Error> {
+        self.step(|data| Ok(data.keep_time(now, back)))
+    }
+
     async fn orphan_runs(&self, boot: Boot) -> Result<Vec<OrphanRun>, Error> {
         self.step(|data| Ok(data.orphan_runs(boot)))
     }
@@ -131,6 +135,10 @@ impl Ledger for Model {
 
     async fn prune(&self, state: EventState, before: Millis, limit: u32) -> Result<u32, Error> {
         self.step(|data| Ok(data.prune(state, before, limit)))
+    }
+
+    async fn give_back(&self) -> Result<bool, Error> {
+        self.step(|_| Ok(false))
     }
 
     async fn event(&self, id: &str) -> Result<Event, Error> {

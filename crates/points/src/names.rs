@@ -33,7 +33,7 @@ pub const NAMES: &[&str] = &[
     "retry_event.written",
     "retry_delivery.written",
     "remove.deleted",
-    "prune.vacuumed",
+    "give_back.vacuumed",
     "probe.written",
     // The ledger's writer: all steps of a batch have run; COMMIT has returned and nobody has been answered.
     "writer.before_commit",

@@ -115,7 +115,7 @@ async fn admit(ingest: &Ingest, route: &Arc<Route>, received: Received<'_>) -> A
             let answer = Answer::Ignored { reason, event: event.event_type.clone(), route: event.route.clone() };
             // The record is for people who look; a sender is answered the same when it cannot be kept.
             if let Err(error) = core.ledger.record_ignored(Ignored { event, reason: reason.to_owned() }).await {
-                tracing::warn!(%error, route = route.name, reason, "an ignored event was not recorded");
+                core.signals.ledger_failed("record an ignored event", &error);
             }
             answer
         }
@@ -268,7 +268,7 @@ async fn store(ingest: &Ingest, route: &Route, event: NewEvent, key: Option<Key>
             Answer::Limited { retry_after: retry_after.as_millis().div_ceil(1000).try_into().unwrap_or(60) }
         }
         Err(error) => {
-            tracing::error!(%error, route = route.name, "could not store an event");
+            core.signals.ledger_failed("store an event", &error);
             Answer::CannotStore { retry_after: COME_BACK }
         }
     }

@@ -10,7 +10,7 @@ use tokio::time::sleep;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
-use super::{flight, flights::Flight};
+use super::{brake::Leave, flight, flights::Flight};
 use crate::{Core, chance};
 
 /// Without a bell and without a due time the ledger is looked at now and then all the same.
@@ -54,7 +54,12 @@ impl Scheduler {
     async fn start_all(&self) -> Result<Duration, ledger::Error> {
         let config = self.core.config();
         loop {
-            let claim = self.claim(&config);
+            let mut claim = self.claim(&config);
+            match self.core.brake.leave() {
+                Leave::All => {}
+                Leave::One => claim.run_ids.truncate(1),
+                Leave::None(wait) => return Ok(wait),
+            }
             if claim.run_ids.is_empty() {
                 // The end of a run rings the bell.
                 return Ok(LONGEST_SLEEP);
@@ -63,6 +68,7 @@ impl Scheduler {
             let claimed = self.core.ledger.claim_runs(claim).await?;
             let started = claimed.len();
             if started > 0 {
+                self.core.brake.trying();
                 points::reach("run.claimed");
             }
             for run in claimed {

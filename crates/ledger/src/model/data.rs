@@ -12,6 +12,8 @@ use crate::{Boot, Delivery, Error, Event, Millis, Run, StoredRequest};
 pub(super) struct Data {
     /// The current life; 0 before the first.
     pub(super) boot: Boot,
+    /// What the clock said when it was noted last.
+    pub(super) time: Option<Millis>,
     /// The number that was given to a row last.
     pub(super) last: u64,
     pub(super) events: Vec<EventRow>,

@@ -17,6 +17,7 @@ use tokio::sync::oneshot;
 use self::batch::Batch;
 pub(super) use self::step::Flush;
 use self::step::{Step, Task};
+use super::files::Files;
 use super::log::{Copier, Log};
 use super::{Lock, connect, failed};
 use crate::Error;
@@ -40,20 +41,15 @@ pub(super) struct Writer {
 }
 
 impl Writer {
-    /// Starts the writer's thread on the database at `path`, and beside it the one that keeps `log` short. With `power_safe`
-    /// false no commit waits for the disk (`durability: normal`). The thread owns the locks too, so that nobody else gets the
-    /// file before the last commit is done.
-    pub(super) fn start(
-        path: PathBuf,
-        log: Arc<Log>,
-        locks: Vec<Lock>,
-        power_safe: bool,
-    ) -> Result<(Writer, JoinHandle<()>), Error> {
+    /// Starts the writer's thread, and beside it the one that keeps the log short. With `power_safe` false no commit waits for
+    /// the disk (`durability: normal`). The thread owns the locks too, so that nobody else gets the file before the last commit
+    /// is done.
+    pub(super) fn start(place: Place, locks: Vec<Lock>, power_safe: bool) -> Result<(Writer, JoinHandle<()>), Error> {
         let cannot = |e| Error::Unavailable(format!("cannot start the ledger's writer: {e}"));
         let (steps, mut waiting) = channel(WAITING);
-        let connection = open(&path, &log)?;
-        let copier = Copier::start(&path, Arc::clone(&log)).map_err(cannot)?;
-        let mut desk = Desk { path, log, connection: Some(connection), full: None, power_safe, failing: false };
+        let connection = place.open()?;
+        let copier = Copier::start(&place.path, Arc::clone(&place.log)).map_err(cannot)?;
+        let mut desk = Desk { place, connection: Some(connection), full: None, power_safe };
         let thread = std::thread::Builder::new()
             .name("ledger-writer".into())
             .spawn(move || {
@@ -90,28 +86,36 @@ impl Writer {
     }
 }
 
-/// The write connection with the settings that only it needs.
-fn open(path: &std::path::Path, log: &Arc<Log>) -> Result<Connection, Error> {
-    let mut connection = connect(path, false)?;
-    // The log is cut when it starts anew after it was long; 16 MiB of the busiest pages stay in memory.
-    connection
-        .execute_batch("PRAGMA journal_size_limit = 67108864; PRAGMA foreign_keys = OFF; PRAGMA cache_size = -16384;")
-        .map_err(failed)?;
-    log.watch(&mut connection)?;
-    Ok(connection)
+/// What is written to.
+pub(super) struct Place {
+    pub(super) path: PathBuf,
+    pub(super) files: Arc<Files>,
+    pub(super) log: Arc<Log>,
+}
+
+impl Place {
+    /// The write connection with the settings that only it needs.
+    fn open(&self) -> Result<Connection, Error> {
+        let mut connection = connect(&self.path, false)?;
+        // The log is cut when it starts anew after it was long; 16 MiB of the busiest pages stay in memory.
+        connection
+            .execute_batch(
+                "PRAGMA journal_size_limit = 67108864; PRAGMA foreign_keys = OFF; PRAGMA cache_size = -16384;",
+            )
+            .map_err(failed)?;
+        self.log.watch(&mut connection)?;
+        Ok(connection)
+    }
 }
 
 /// The writer's own side.
 struct Desk {
-    path: PathBuf,
-    log: Arc<Log>,
+    place: Place,
     /// `None` after a fault that left the connection in no state to go on with.
     connection: Option<Connection>,
     /// Whether commits of this connection wait for the disk now.
     full: Option<bool>,
     power_safe: bool,
-    /// Whether the last commit failed: the first of a row is told, and the end of it.
-    failing: bool,
 }
 
 impl Desk {
@@ -132,7 +136,11 @@ impl Desk {
     fn commit_all(&mut self, waiting: &mut Receiver<Message>) {
         while let Some(mut batch) = Batch::take(waiting) {
             let committed = self.commit(&mut batch);
-            self.tell(&committed, batch.len());
+            if let Err(error) = &committed {
+                self.place.files.note(error);
+                // Said once for all who are told, by those who know what it means for them.
+                tracing::debug!(%error, steps = batch.len(), "the ledger could not commit");
+            }
             points::reach("writer.committed");
             let last = batch.last;
             batch.answer(&committed);
@@ -142,32 +150,25 @@ impl Desk {
         }
     }
 
+    /// The files are looked at before, so that nothing is done in vain, and after, so that nothing is acknowledged that went
+    /// into a file which is not there any more.
     fn commit(&mut self, batch: &mut Batch) -> Result<(), Error> {
+        let Place { files, log, .. } = &self.place;
+        files.check()?;
         let full = self.power_safe && batch.durable();
-        if self.connection.is_none() {
+        let connection = if let Some(connection) = &self.connection {
+            connection
+        } else {
             self.full = None;
-        }
-        let connection = match &self.connection {
-            Some(connection) => connection,
-            None => self.connection.insert(open(&self.path, &self.log)?),
+            self.connection.insert(self.place.open()?)
         };
-        self.log.finish(connection);
+        log.finish(connection);
         if self.full != Some(full) {
             set_synchronous(connection, full)?;
             self.full = Some(full);
         }
-        batch.commit(connection)
-    }
-
-    fn tell(&mut self, committed: &Result<(), Error>, steps: usize) {
-        match committed {
-            Err(error) if !self.failing => tracing::error!(
-                %error, steps, "the ledger could not commit; what comes is refused until it can, and nothing is acknowledged"
-            ),
-            Ok(()) if self.failing => tracing::info!("the ledger commits again"),
-            _ => {}
-        }
-        self.failing = committed.is_err();
+        batch.commit(connection, files)?;
+        files.check()
     }
 }
 

@@ -107,6 +107,7 @@ impl Player {
                 self.now += seconds(wait);
                 Ok(())
             }
+            Step::KeepTime { back } => both!(self, keep_time(now, back.map(|back| i64::from(back) * SECOND))),
             Step::NextLife => {
                 self.store.next_life().await;
                 self.model.next_life().await;

@@ -89,6 +89,9 @@ pub(super) enum Step {
     Wait {
         seconds: u16,
     },
+    KeepTime {
+        back: Option<i16>,
+    },
     NextLife,
     Reopen,
     Look,
@@ -213,6 +216,7 @@ fn step() -> impl Strategy<Value = Step> {
         2 => any::<u8>().prop_map(|delivery| Step::RetryDelivery { delivery }),
         1 => (select(EventState::ALL), 0..200_u16, 0..5_u8).prop_map(|(state, age, limit)| Step::Prune { state, age, limit }),
         6 => (0..60_u16).prop_map(|seconds| Step::Wait { seconds }),
+        1 => prop::option::of(-60..60_i16).prop_map(|back| Step::KeepTime { back }),
         2 => Just(Step::NextLife),
         1 => Just(Step::Reopen),
         2 => Just(Step::Look),

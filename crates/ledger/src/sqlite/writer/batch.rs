@@ -12,6 +12,7 @@ use super::step::{Flush, Step};
 use super::{BATCH_STEPS, Message};
 use crate::Error;
 use crate::sqlite::failed;
+use crate::sqlite::files::Files;
 
 /// Bytes that one commit takes.
 const BATCH_BYTES: usize = 4 << 20;
@@ -54,9 +55,9 @@ impl Batch {
         self.steps.iter().any(|step| step.flush() == Flush::Durable)
     }
 
-    pub(super) fn commit(&mut self, connection: &Connection) -> Result<(), Error> {
+    pub(super) fn commit(&mut self, connection: &Connection, files: &Files) -> Result<(), Error> {
         execute(connection, "BEGIN IMMEDIATE")?;
-        let done = self.run(connection).and_then(|()| execute(connection, "COMMIT"));
+        let done = self.run(connection, files).and_then(|()| execute(connection, "COMMIT"));
         if done.is_err() && !connection.is_autocommit() {
             // Nothing of the batch may stay; when even this fails the next BEGIN says so.
             let _ = execute(connection, "ROLLBACK");
@@ -64,10 +65,11 @@ impl Batch {
         done
     }
 
-    fn run(&mut self, connection: &Connection) -> Result<(), Error> {
+    fn run(&mut self, connection: &Connection, files: &Files) -> Result<(), Error> {
         for step in &mut self.steps {
             execute(connection, "SAVEPOINT step")?;
             if let Err(error) = step.run(connection) {
+                files.note(&error);
                 if connection.is_autocommit() {
                     return Err(error);
                 }
