@@ -21,11 +21,16 @@ const BURST: usize = 6;
 /// Between two bursts, so that what is acknowledged can be done.
 const BREATH: Duration = Duration::from_millis(150);
 
+/// Requests of a flood: once they are removed, so much of the file is free that it is given back.
+const WAVES: usize = 60;
+
 /// How a life ends.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Kind {
     /// By kill -9 at any moment, under load.
     Load,
+    /// The same, after much came that nobody wanted.
+    Flood,
     /// By kill -9 around a single event, after everything was done.
     Idle,
     /// At a named point.
@@ -90,7 +95,9 @@ impl World {
             self.life(Kind::Point("process.started"), None);
         } else if name.starts_with("recover.delivery") || name.starts_with("adopt_delivery") {
             self.life(Kind::Point("delivery.claimed"), None);
-        } else if name.starts_with("remove") || name.starts_with("prune") {
+        } else if name.starts_with("give_back") {
+            self.life(Kind::Flood, None);
+        } else if name.starts_with("remove") {
             while ledger::left(self.house.bell.home().path()).ignored == 0 {
                 self.life(Kind::Load, None);
             }
@@ -108,6 +115,11 @@ impl World {
             Kind::Start => self.house.bell.begin_and_kill9(self.chance.millis(1, 150)),
             Kind::Load => self.under_load(|bell, chance| {
                 wait(chance.millis(10, 400));
+                bell.kill9();
+            }),
+            Kind::Flood => self.under_load(|bell, chance| {
+                let flood = Flood::new(chance);
+                (0..WAVES).for_each(|_| flood.wave(bell.address()));
                 bell.kill9();
             }),
             Kind::Stop => self.under_load(|bell, chance| {

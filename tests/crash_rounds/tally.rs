@@ -27,7 +27,7 @@ pub(crate) struct Tally(BTreeMap<&'static str, Row>);
 
 fn name(kind: Kind) -> &'static str {
     match kind {
-        Kind::Load => "kill -9 under load",
+        Kind::Load | Kind::Flood => "kill -9 under load",
         Kind::Idle => "kill -9 around a single event",
         Kind::Point(_) => "death at a named point",
         Kind::Start => "kill -9 while it starts",
