@@ -59,9 +59,8 @@ impl Sender {
         let route = ["quick", "serial", "safe", "serial", "shaky", "quick", "picky"][(self.number + 2 * self.name) % 7];
         let mut body = json!({"n": id, "line": format!("line{}", self.name)});
         if route == "quick" {
-            // Large, and not to be made small by packing: the ledger's log fills up and is written back.
-            let padding: Vec<String> = (0..LARGE / 8).map(|_| format!("{:08x}", self.chance.below(1 << 32))).collect();
-            body["padding"] = json!(padding.concat());
+            // The ledger's log fills up and is written back.
+            body["padding"] = json!(noise(LARGE, &mut self.chance));
         }
         let ring = Ring::at(address, route).id(&id).json(&body);
         let ring = if route == "picky" { ring.event("gossip") } else { ring };
@@ -93,12 +92,18 @@ impl Sender {
     }
 }
 
+/// A text of about this length that no packing makes much shorter.
+fn noise(length: usize, chance: &mut Chance) -> String {
+    let words: Vec<String> = (0..length / 8).map(|_| format!("{:08x}", chance.below(1 << 32))).collect();
+    words.concat()
+}
+
 /// Requests so large that the ledger's log must soon be copied; nobody wants them, so that no agent has work with them.
 pub(crate) struct Flood(String);
 
 impl Flood {
     pub(crate) fn new(chance: &mut Chance) -> Flood {
-        Flood((0..HUGE / 8).map(|_| format!("{:08x}", chance.below(1 << 32))).collect())
+        Flood(noise(HUGE, chance))
     }
 
     /// One of them; whether it was answered is all the same.

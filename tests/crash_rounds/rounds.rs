@@ -119,7 +119,9 @@ impl World {
             }),
             Kind::Flood => self.under_load(|bell, chance| {
                 let flood = Flood::new(chance);
-                (0..WAVES).for_each(|_| flood.wave(bell.address()));
+                for _ in 0..WAVES {
+                    flood.wave(bell.address());
+                }
                 bell.kill9();
             }),
             Kind::Stop => self.under_load(|bell, chance| {
@@ -192,7 +194,9 @@ impl World {
                 let address = bell.address();
                 let flood = name.starts_with("log.").then(|| Flood::new(chance));
                 end = Some(until_some(&format!("the gateway dies: {plan}"), || {
-                    flood.iter().for_each(|flood| flood.wave(address));
+                    if let Some(flood) = &flood {
+                        flood.wave(address);
+                    }
                     bell.ended()
                 }));
             });
