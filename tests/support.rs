@@ -4,16 +4,19 @@
 #![allow(clippy::needless_pass_by_value, reason = "stories write JSON where it is used")]
 
 mod agent;
+mod disk;
 mod doorbell;
 mod home;
 mod http;
 mod log;
+mod preload;
 mod process;
 mod receiver;
 mod ring;
 mod waiting;
 
 pub(crate) use agent::{Agent, SeenRun};
+pub(crate) use disk::Disk;
 pub(crate) use doorbell::Doorbell;
 pub(crate) use home::{Home, Output, SECRET};
 pub(crate) use http::{Answer, exchange, read_answer, read_to_end, request as http_request};

@@ -19,17 +19,25 @@ const DELIVERIES: Duration = Duration::from_secs(5);
 pub(super) async fn in_order(parts: Parts) {
     let Parts { core, public, admin, mut scheduler, mut courier, mut housekeeping, .. } = parts;
     let grace = core.config().server.shutdown_grace;
+    points::reach("stop.asked");
     tokio::join!(public.stop(REQUESTS), scheduler.stop(), housekeeping.stop());
+    points::reach("stop.sources_stopped");
     finish_runs(&core, &scheduler.under_way, grace).await;
+    points::reach("stop.runs_ended");
     courier.stop().await;
+    points::reach("stop.courier_stopped");
     if timeout(DELIVERIES, courier.under_way.wait()).await.is_err() {
         tracing::warn!("deliveries were still under way");
     }
+    points::reach("stop.deliveries_ended");
     admin.stop(REQUESTS).await;
     core.tasks.close();
     let _ = timeout(REQUESTS, core.tasks.wait()).await;
+    points::reach("stop.tasks_ended");
     core.ledger.close().await;
+    points::reach("stop.ledger_closed");
     let _ = std::fs::remove_file(super::admin_url_file(&core.home));
+    points::reach("stop.done");
     tracing::info!("stopped");
 }
 

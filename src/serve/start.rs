@@ -63,14 +63,18 @@ pub(super) async fn start(options: Options) -> anyhow::Result<Parts> {
     for warning in &config.warnings {
         tracing::warn!("{warning}");
     }
+    points::reach("start.configured");
     home::prepare(&options.place.home)?;
     let ledger = store::open(&options.place.home, &config).await?;
+    points::reach("start.opened");
     // Bound before anything is claimed: a gateway that cannot be rung does not start runs either.
     let public = listen::bind(&config.server.listen).await?;
     let admin = listen::bind(&config.admin.listen).await?;
     let access = access(&options, &config)?;
+    points::reach("start.bound");
     let clock = Clock::system();
     let boot = ledger.begin_boot(clock.now()).await?;
+    points::reach("start.booted");
     if let Err(error) = ledger.probe().await {
         tracing::warn!("{}", not_ready(&error));
     }
@@ -81,7 +85,9 @@ pub(super) async fn start(options: Options) -> anyhow::Result<Parts> {
     let housekeeping = Worker::of(|stop| keep_house(Arc::clone(&core), stop), TaskTracker::new());
     let admin_url = admin.url();
     home::write_admin_url(&options.place.home, &admin_url)?;
+    points::reach("start.url_written");
     say_ready(&public.url(), &admin_url);
+    points::reach("start.ready");
     let public = public.serve(ingest::router(Arc::clone(&core)), limits)?;
     let certificates = public.certificate().into_iter().collect();
     let reloader = Reloader::new(Arc::clone(&core), options.place, options.environment, certificates);
@@ -124,8 +130,11 @@ fn access(options: &Options, config: &Config) -> anyhow::Result<Access> {
 async fn workers(core: &Arc<Core>) -> anyhow::Result<(Worker, Worker)> {
     let (runs, sending) = (TaskTracker::new(), TaskTracker::new());
     core.reconcile_routes().await?;
+    points::reach("start.reconciled");
     deliver::recover(core, &sending).await?;
+    points::reach("start.deliveries_recovered");
     run::recover(core, &runs).await?;
+    points::reach("start.runs_recovered");
     let courier =
         Courier::new(Arc::clone(core), sending.clone()).map_err(anyhow::Error::msg).context("cannot deliver")?;
     let scheduler = Scheduler::new(Arc::clone(core), runs.clone());

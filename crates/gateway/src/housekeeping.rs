@@ -4,15 +4,17 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use rules::states::EventState;
-use tokio::time::sleep;
+use tokio::time::{Instant, sleep};
 use tokio_util::sync::CancellationToken;
 
 use crate::Core;
 
 /// How often old events are looked for.
 const EVERY: Duration = Duration::from_mins(10);
-/// Events that one step removes: short enough to let admissions in between.
-const AT_ONCE: u32 = 200;
+/// Events that one step removes: few, since what comes meanwhile waits for the step.
+const AT_ONCE: u32 = 32;
+/// The longest rest between two steps.
+const LONGEST_REST: Duration = Duration::from_secs(1);
 
 /// Removes finished events that are older than `store.retention`, now and then, until `shutdown`.
 pub async fn keep_house(core: Arc<Core>, shutdown: CancellationToken) {
@@ -39,7 +41,7 @@ async fn prune_all(core: &Core, shutdown: &CancellationToken) -> Result<(), ledg
         let before = core.clock.now().saturating_sub(age);
         let mut gone = 0;
         while !shutdown.is_cancelled() {
-            let removed = core.ledger.prune(state, before, AT_ONCE).await?;
+            let removed = unhurried(core.ledger.prune(state, before, AT_ONCE)).await?;
             gone += removed;
             if removed < AT_ONCE {
                 break;
@@ -49,5 +51,14 @@ async fn prune_all(core: &Core, shutdown: &CancellationToken) -> Result<(), ledg
             tracing::info!(%state, gone, "old events removed");
         }
     }
+    while !shutdown.is_cancelled() && unhurried(core.ledger.give_back()).await? {}
     Ok(())
+}
+
+/// A step, and a rest as long as the step took: the ledger is for what comes in first.
+async fn unhurried<T>(step: impl Future<Output = Result<T, ledger::Error>>) -> Result<T, ledger::Error> {
+    let began = Instant::now();
+    let done = step.await?;
+    sleep(began.elapsed().min(LONGEST_REST)).await;
+    Ok(done)
 }

@@ -89,6 +89,10 @@ pub trait Ledger: Send + Sync {
     /// with all that hangs on them, their keys included, and answers how many went.
     async fn prune(&self, state: EventState, before: Millis, limit: u32) -> Result<u32, Error>;
 
+    /// Gives a little of the room that removed events have left back to the disk, when there is much of it. Whether there is
+    /// more to give.
+    async fn give_back(&self) -> Result<bool, Error>;
+
     /// One event. [`Error::NotFound`] names it.
     async fn event(&self, id: &str) -> Result<Event, Error>;
 

@@ -133,6 +133,10 @@ impl Ledger for Model {
         self.step(|data| Ok(data.prune(state, before, limit)))
     }
 
+    async fn give_back(&self) -> Result<bool, Error> {
+        self.step(|_| Ok(false))
+    }
+
     async fn event(&self, id: &str) -> Result<Event, Error> {
         self.step(|data| data.show_event(id))
     }

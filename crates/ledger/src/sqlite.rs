@@ -7,6 +7,7 @@ mod deliver;
 mod finish;
 mod lines;
 mod lock;
+mod log;
 mod readers;
 mod recover;
 mod repair;
@@ -24,6 +25,7 @@ pub use lock::LockError;
 pub use store::{Durability, OpenError, Options, Store};
 
 use rusqlite::Connection;
+use rusqlite::config::DbConfig;
 
 use crate::Error;
 
@@ -37,6 +39,8 @@ fn connect(path: &std::path::Path, read_only: bool) -> Result<Connection, Error>
     };
     let connection = Connection::open_with_flags(path, access | OpenFlags::SQLITE_OPEN_NO_MUTEX).map_err(failed)?;
     connection.busy_timeout(std::time::Duration::from_secs(5)).map_err(failed)?;
+    // A plan does not depend on bound values: else SQLite compiles a statement again each time that its values change.
+    connection.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG, true).map_err(failed)?;
     connection.set_prepared_statement_cache_capacity(128);
     Ok(connection)
 }

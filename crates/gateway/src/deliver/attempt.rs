@@ -79,6 +79,7 @@ fn write_line(append: &Append) -> std::io::Result<()> {
         return Err(std::io::Error::new(std::io::ErrorKind::InvalidInput, "not a regular file"));
     }
     file.write_all(append.line.as_bytes())?;
+    points::reach("delivery.appended");
     file.sync_data()
 }
 

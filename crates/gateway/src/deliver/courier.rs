@@ -92,8 +92,11 @@ impl Courier {
         let (core, client, under_way) = (Arc::clone(&self.core), self.client.clone(), Arc::clone(&self.under_way));
         count(&under_way, &target.name, 1);
         self.sending.spawn(async move {
+            points::reach("delivery.claimed");
             let verdict = attempt::attempt(&core, &client, &target, &delivery).await;
+            points::reach("delivery.sent");
             record(&core, &ended(&core, &target, &delivery, verdict), &target.name).await;
+            points::reach("delivery.recorded");
             count(&under_way, &target.name, -1);
             core.deliveries_bell.notify_one();
         });

@@ -15,6 +15,7 @@ use crate::process::{self, Mark};
 pub async fn recover(core: &Arc<Core>, tasks: &TaskTracker) -> Result<(), ledger::Error> {
     for stuck in core.ledger.stuck_deliveries(core.boot).await? {
         if core.ledger.adopt_delivery(&stuck.id, core.boot).await? {
+            points::reach("recover.delivery_adopted");
             let core = Arc::clone(core);
             tasks.spawn(async move { settle(&core, stuck).await });
         }
@@ -29,6 +30,7 @@ async fn settle(core: &Core, stuck: StuckDelivery) {
     if let Ok(Err(error)) = tokio::task::spawn_blocking(move || process::wait_until_gone(&lock, &mark)).await {
         tracing::error!(delivery_id = stuck.id, %error, "cannot tell whether the target's program has ended; going on");
     }
+    points::reach("recover.delivery_gone");
     let now = core.clock.now();
     let again = core.config().targets.get(&stuck.target).is_some_and(|target| target.safe_to_resend());
     let end = DeliveryEnd {
@@ -41,5 +43,6 @@ async fn settle(core: &Core, stuck: StuckDelivery) {
         now,
     };
     courier::record(core, &end, &stuck.target).await;
+    points::reach("recover.delivery_recorded");
     core.deliveries_bell.notify_one();
 }

@@ -71,6 +71,7 @@ async fn receive<'a>(
     }
     let room = room(ingest, declared.unwrap_or(limit)).await?;
     let body = read(body, limit, deadline).await?;
+    points::reach("request.read");
     Ok(Received { headers: headers::listed(&parts.headers), body, room })
 }
 
@@ -139,6 +140,7 @@ fn judge(
             return Judged::Answer(Answer::InvalidSignature);
         }
     };
+    points::reach("request.verified");
     if verified.deprecated {
         ingest.core.signals.deprecated(&route.name, verified.source.name);
     }
@@ -257,6 +259,7 @@ async fn store(ingest: &Ingest, route: &Route, event: NewEvent, key: Option<Key>
     let admission = Admission { event, key, rate_per_minute: route.rate_limit };
     match core.ledger.admit(admission).await {
         Ok(Admitted::Stored { .. }) => {
+            points::reach("request.stored");
             core.runs_bell.notify_one();
             Answer::Accepted { route: route.name.clone(), event: event_type, delivery_id, event_id }
         }

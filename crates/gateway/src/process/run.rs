@@ -79,11 +79,16 @@ pub struct Report {
 pub async fn run(job: Job, stop: &CancellationToken) -> Report {
     let lock_path = job.lock.clone();
     let report = match start(&job) {
-        Ok(warden) => attend(warden, job, stop).await,
+        Ok(warden) => {
+            points::reach("process.spawned");
+            attend(warden, job, stop).await
+        }
         Err(error) => not_started(format!("no warden could be started for it: {error}")),
     };
+    points::reach("process.ended");
     // Only now, when nothing of it runs any more.
     let _ = std::fs::remove_file(lock_path);
+    points::reach("process.unlocked");
     report
 }
 
@@ -94,6 +99,7 @@ fn not_started(why: String) -> Report {
 fn start(job: &Job) -> std::io::Result<Child> {
     let lock = private_file(&job.lock)?;
     flock(&lock, FlockOperation::NonBlockingLockExclusive)?;
+    points::reach("process.locked");
     // The link stays right when the file is replaced by an upgrade while we run.
     #[expect(clippy::disallowed_methods, reason = "this is the one place that starts processes")]
     let mut warden = Command::new("/proc/self/exe");
@@ -223,7 +229,10 @@ async fn listen(mut frames: ChildStdout, stdout: &mut Head, stderr: &mut Tail, g
         body.resize(usize::try_from(length).ok()?, 0);
         frames.read_exact(&mut body).await.ok()?;
         match tag {
-            wire::STARTED => *group = body.as_slice().try_into().ok().map(i32::from_be_bytes).and_then(Pid::from_raw),
+            wire::STARTED => {
+                *group = body.as_slice().try_into().ok().map(i32::from_be_bytes).and_then(Pid::from_raw);
+                points::reach("process.started");
+            }
             wire::STDOUT => stdout.push(&body),
             wire::STDERR => stderr.push(&body),
             wire::END => return serde_json::from_slice(&body).ok(),

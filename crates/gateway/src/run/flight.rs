@@ -61,6 +61,7 @@ async fn call(core: &Core, run: &ClaimedRun, prepared: &Prepared, flight: &Fligh
     {
         return Outcome::unprepared(format!("cannot write the prompt's file {}: {error}", file.path));
     }
+    points::reach("run.prepared");
     let agent = &prepared.agent;
     let timeout = prepared.route.timeout.unwrap_or(agent.timeout);
     let job = Job {
@@ -78,6 +79,7 @@ async fn call(core: &Core, run: &ClaimedRun, prepared: &Prepared, flight: &Fligh
     if let (Exit::TimedOut | Exit::Stopped | Exit::Lost, Some(stop)) = (&report.exit, &call.stop) {
         stop_command::run(core, &run.run_id, stop).await;
     }
+    points::reach("run.ended");
     if let Some(file) = &call.prompt_file {
         let _ = std::fs::remove_file(&file.path);
     }

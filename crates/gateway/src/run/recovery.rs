@@ -21,12 +21,14 @@ pub async fn recover(core: &Arc<Core>, tasks: &TaskTracker) -> Result<(), ledger
             event_id = orphan.event_id,
             "the run was interrupted; ending what is left of it"
         );
+        points::reach("recover.run_found");
         // It has its place among the runs in flight until nothing of it is left: no other run gets its agent's room.
         let flight = core.flights.begin(&orphan.run_id, &orphan.route, &orphan.agent);
         let core = Arc::clone(core);
         tasks.spawn(async move {
             let run_id = orphan.run_id.clone();
             end(&core, orphan, &flight).await;
+            points::reach("recover.run_recorded");
             core.flights.end(&run_id);
             core.runs_bell.notify_one();
         });
@@ -41,6 +43,7 @@ async fn end(core: &Core, orphan: OrphanRun, place: &Flight) {
     if let Ok(Err(error)) = gone {
         tracing::error!(run_id = orphan.run_id, %error, "cannot tell whether the run's process has ended; going on");
     }
+    points::reach("recover.run_gone");
     let _ = std::fs::remove_file(prepare::prompt_file(core, &orphan.run_id));
     let config = core.config();
     if let Some(agent) = config.agents.get(&orphan.agent)

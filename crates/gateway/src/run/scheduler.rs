@@ -62,6 +62,9 @@ impl Scheduler {
             let wanted = claim.run_ids.len();
             let claimed = self.core.ledger.claim_runs(claim).await?;
             let started = claimed.len();
+            if started > 0 {
+                points::reach("run.claimed");
+            }
             for run in claimed {
                 self.start(run);
             }
@@ -112,6 +115,7 @@ impl Scheduler {
         self.runs.spawn(async move {
             let run_id = run.run_id.clone();
             flight::fly(&core, run, &flight).await;
+            points::reach("run.finished");
             core.flights.end(&run_id);
             core.runs_bell.notify_one();
             core.deliveries_bell.notify_one();

@@ -49,9 +49,11 @@ pub(super) fn admit(connection: &Connection, admission: &Admission, packed: &Pac
     let seq = insert(connection, event, key, state, reason, packed)?;
     if let Some(key) = key {
         hold(connection, &event.route, key, seq)?;
+        points::reach("admit.key");
     }
     if state == EventState::Queued && event.due_at.is_none() {
         lines::enter(connection, seq, &event.route, event.line.as_deref())?;
+        points::reach("admit.queued");
     }
     Ok(Admitted::Stored { state })
 }
@@ -118,6 +120,7 @@ fn over_rate(connection: &Connection, route: &str, limit: u32, now: Millis) -> R
         )
         .and_then(|mut s| s.execute(params![route, began, admitted + 1]))
         .map_err(failed)?;
+    points::reach("admit.rate");
     Ok(None)
 }
 
@@ -155,15 +158,18 @@ fn insert(
         })
         .map_err(failed)?;
     let seq = connection.last_insert_rowid();
+    points::reach("admit.event");
     connection
         .prepare_cached("INSERT INTO requests VALUES (?1, ?2, ?3, ?4)")
         .and_then(|mut s| s.execute(params![seq, packed.headers, packed.codec, packed.body]))
         .map_err(failed)?;
+    points::reach("admit.request");
     Ok(seq)
 }
 
 pub(super) fn record_ignored(connection: &Connection, ignored: &Ignored, packed: &Packed) -> Result<(), Error> {
     insert(connection, &ignored.event, None, EventState::Ignored, Some(&ignored.reason), packed)?;
+    points::reach("ignored.inserted");
     let route = &ignored.event.route;
     let kept: Option<u64> = connection
         .prepare_cached("SELECT value FROM counters WHERE name = 'ignored.' || ?1")

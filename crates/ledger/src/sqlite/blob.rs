@@ -1,5 +1,9 @@
 //! Bytes at rest: zstd above 1 KiB, plain below or when compression does not pay.
 
+use std::cell::RefCell;
+
+use zstd::bulk::Compressor;
+
 use crate::Error;
 
 const SMALL: usize = 1024;
@@ -8,15 +12,28 @@ const ZSTD: u8 = 1;
 /// Fast enough to run on every request before it reaches the writer.
 const LEVEL: i32 = 1;
 
+thread_local! {
+    /// Each thread's compressor: to make one costs as much as to pack a body.
+    static PACKER: RefCell<Option<Compressor<'static>>> = const { RefCell::new(None) };
+}
+
 /// Codec and bytes to store.
 pub(super) fn pack(bytes: &[u8]) -> (u8, Vec<u8>) {
     if bytes.len() > SMALL
-        && let Ok(packed) = zstd::bulk::compress(bytes, LEVEL)
+        && let Ok(packed) = PACKER.with_borrow_mut(|packer| compress(packer, bytes))
         && packed.len() < bytes.len()
     {
         return (ZSTD, packed);
     }
     (PLAIN, bytes.to_vec())
+}
+
+fn compress(packer: &mut Option<Compressor<'static>>, bytes: &[u8]) -> std::io::Result<Vec<u8>> {
+    let packer = match packer {
+        Some(packer) => packer,
+        None => packer.insert(Compressor::new(LEVEL)?),
+    };
+    packer.compress(bytes)
 }
 
 /// The bytes that were packed.

@@ -70,6 +70,7 @@ fn promote_due(connection: &Connection, now: Millis) -> Result<(), Error> {
             .prepare_cached("UPDATE events SET state = ?2, reason = ?3, due_at = NULL WHERE seq = ?1")
             .and_then(|mut s| s.execute(params![seq, state.as_str(), reason]))
             .map_err(failed)?;
+        points::reach("claim_runs.promoted");
         if state == EventState::Queued {
             lines::enter(connection, seq, &route, line.as_deref())?;
         }
@@ -91,6 +92,7 @@ fn start(connection: &Connection, claim: &ClaimRuns, run_id: &str, agent: &str, 
         )
         .and_then(|mut s| s.execute([seq]))
         .map_err(failed)?;
+    points::reach("claim_runs.event");
     let run = connection
         .prepare_cached(
             "SELECT id, route, event_type, delivery_id, attempt, hop, retries_spent, interruptions, later_since
@@ -123,17 +125,19 @@ fn start(connection: &Connection, claim: &ClaimRuns, run_id: &str, agent: &str, 
         )
         .and_then(|mut s| s.execute(params![run_id, seq, run.route, agent, run.attempt, claim.boot, claim.now]))
         .map_err(failed)?;
+    points::reach("claim_runs.run");
     Ok(run)
 }
 
 pub(super) fn record_prompt(connection: &Connection, run_id: &str, boot: i64, prompt: &[u8]) -> Result<bool, Error> {
-    connection
+    let rows = connection
         .prepare_cached(
             "INSERT INTO run_texts (run_seq, prompt)
              SELECT seq, ?3 FROM runs WHERE id = ?1 AND boot = ?2 AND state = 'running'
              ON CONFLICT (run_seq) DO UPDATE SET prompt = excluded.prompt",
         )
         .and_then(|mut s| s.execute(params![run_id, boot, prompt]))
-        .map(|rows| rows > 0)
-        .map_err(failed)
+        .map_err(failed)?;
+    points::reach("record_prompt.written");
+    Ok(rows > 0)
 }

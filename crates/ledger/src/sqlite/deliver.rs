@@ -34,6 +34,7 @@ fn take(connection: &Connection, claim: &ClaimDeliveries, seq: i64) -> Result<Cl
         )
         .and_then(|mut s| s.execute(params![seq, claim.boot]))
         .map_err(failed)?;
+    points::reach("claim_deliveries.taken");
     let (mut delivery, content, extra) = connection
         .prepare_cached(
             "SELECT d.id, d.attempts, d.spent, d.target, d.created_at, d.extra, e.id, e.route, e.event_type, e.delivery_id,
@@ -72,7 +73,7 @@ fn take(connection: &Connection, claim: &ClaimDeliveries, seq: i64) -> Result<Cl
 pub(super) fn finish_delivery(connection: &Connection, end: &DeliveryEnd) -> Result<bool, Error> {
     end.check()?;
     let delivered = end.state == rules::states::DeliveryState::Delivered;
-    connection
+    let rows = connection
         .prepare_cached(
             "UPDATE deliveries SET state = ?4, error = ?5, due_at = ?6, delivered_at = ?7
              WHERE id = ?1 AND state = 'sending' AND boot = ?2 AND attempts = ?3",
@@ -88,6 +89,7 @@ pub(super) fn finish_delivery(connection: &Connection, end: &DeliveryEnd) -> Res
                 delivered.then_some(end.now),
             ])
         })
-        .map(|rows| rows > 0)
-        .map_err(failed)
+        .map_err(failed)?;
+    points::reach("finish_delivery.written");
+    Ok(rows > 0)
 }

@@ -37,9 +37,11 @@ pub(super) fn finish_run(connection: &Connection, finish: &FinishRun, texts: &Te
     finish.check()?;
     let Some(owner) = owner(connection, finish)? else { return Ok(Finished::Fenced) };
     end_run(connection, finish, texts, owner.run)?;
+    points::reach("finish_run.texts");
     move_event(connection, finish, &owner)?;
     for delivery in &finish.deliveries {
         insert_delivery(connection, delivery, owner.event, owner.run)?;
+        points::reach("finish_run.delivery");
     }
     Ok(Finished::Written)
 }
@@ -81,6 +83,7 @@ fn end_run(connection: &Connection, finish: &FinishRun, texts: &Texts, run: i64)
             ])
         })
         .map_err(failed)?;
+    points::reach("finish_run.run");
     connection
         .prepare_cached(
             "INSERT INTO run_texts (run_seq, answer, stderr) VALUES (?1, ?2, ?3)
@@ -117,6 +120,7 @@ fn move_event(connection: &Connection, finish: &FinishRun, owner: &Owner) -> Res
             ])
         })
         .map_err(failed)?;
+    points::reach("finish_run.event");
     match &owner.line {
         Some(line) => lines::refresh(connection, &owner.route, line),
         None if state == EventState::Queued && due_at.is_none() => {

@@ -35,6 +35,7 @@ pub(super) fn refresh(connection: &Connection, route: &str, line: &str) -> Resul
         .prepare_cached(LINE_STANDS_BACK)
         .and_then(|mut s| s.execute(params![route, line, if may_run { seq } else { 0 }]))
         .map_err(failed)?;
+    points::reach("lines.stood_back");
     if may_run { set_ready(connection, seq) } else { Ok(()) }
 }
 
@@ -49,8 +50,9 @@ fn set_ready(connection: &Connection, seq: i64) -> Result<(), Error> {
     connection
         .prepare_cached("UPDATE events SET ready = 1 WHERE seq = ?1 AND ready = 0")
         .and_then(|mut s| s.execute([seq]))
-        .map(drop)
-        .map_err(failed)
+        .map_err(failed)?;
+    points::reach("lines.ready");
+    Ok(())
 }
 
 /// Lets an event that is queued and waits for no time take its place: at once when it has no line, else by its line's rule.

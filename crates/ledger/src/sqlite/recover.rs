@@ -7,9 +7,11 @@ use super::failed;
 use crate::{Boot, Error, OrphanRun, StuckDelivery};
 
 pub(super) fn begin_boot(connection: &Connection) -> Result<Boot, Error> {
-    connection
+    let boot = connection
         .query_row("UPDATE meta SET value = value + 1 WHERE name = 'boot' RETURNING value", [], |row| row.get(0))
-        .map_err(failed)
+        .map_err(failed)?;
+    points::reach("begin_boot.counted");
+    Ok(boot)
 }
 
 pub(super) fn orphan_runs(connection: &Connection, boot: Boot) -> Result<Vec<OrphanRun>, Error> {
@@ -53,8 +55,9 @@ pub(super) fn stuck_deliveries(connection: &Connection, boot: Boot) -> Result<Ve
 }
 
 pub(super) fn adopt_delivery(connection: &Connection, id: &str, boot: Boot) -> Result<bool, Error> {
-    connection
+    let rows = connection
         .execute("UPDATE deliveries SET boot = ?2 WHERE id = ?1 AND state = 'sending' AND boot < ?2", params![id, boot])
-        .map(|rows| rows > 0)
-        .map_err(failed)
+        .map_err(failed)?;
+    points::reach("adopt_delivery.adopted");
+    Ok(rows > 0)
 }

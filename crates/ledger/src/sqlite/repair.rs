@@ -44,6 +44,7 @@ pub(super) fn cancel_event(connection: &Connection, id: &str, reason: &str, now:
             params![event.seq, reason, now],
         )
         .map_err(failed)?;
+    points::reach("cancel_event.written");
     match &event.line {
         Some(line) => lines::refresh(connection, &event.route, line),
         None => Ok(()),
@@ -69,6 +70,7 @@ pub(super) fn retry_event(connection: &Connection, id: &str) -> Result<(), Error
             params![event.seq, state.as_str(), reason],
         )
         .map_err(failed)?;
+    points::reach("retry_event.written");
     match state {
         EventState::Queued => lines::enter(connection, event.seq, &event.route, event.line.as_deref()),
         _ => Ok(()),
@@ -108,8 +110,9 @@ pub(super) fn retry_delivery(connection: &Connection, id: &str, now: Millis) -> 
             "UPDATE deliveries SET state = 'pending', error = NULL, spent = 0, due_at = ?2 WHERE id = ?1",
             params![id, now],
         )
-        .map(drop)
-        .map_err(failed)
+        .map_err(failed)?;
+    points::reach("retry_delivery.written");
+    Ok(())
 }
 
 /// Events that ended in a state, the longest ended first, without those whose deliveries are still to be sent.
@@ -127,11 +130,24 @@ pub(super) fn prune(connection: &Connection, state: EventState, before: Millis, 
     for seq in &old {
         remove(connection, *seq)?;
     }
-    if !old.is_empty() {
-        // Pages that have become free go back to the disk, a few at a time: all at once would hold admissions up.
-        connection.execute_batch("PRAGMA incremental_vacuum(1024)").map_err(failed)?;
-    }
     Ok(u32::try_from(old.len()).unwrap_or(u32::MAX))
+}
+
+/// Free pages (4 KiB) that are worth giving back: fewer are soon filled by new events.
+const WORTH_IT: i64 = 4096;
+/// Pages that one step gives back: each is one page moved, and its parent written.
+const BITE: i64 = 64;
+
+/// Gives some free pages back to the disk when a quarter of the file is free; whether there is more to give.
+pub(super) fn give_back(connection: &Connection) -> Result<bool, Error> {
+    let ask = |pragma: &str| connection.query_row(pragma, [], |row| row.get::<_, i64>(0)).map_err(failed);
+    let (free, all) = (ask("PRAGMA freelist_count")?, ask("PRAGMA page_count")?);
+    if free < WORTH_IT || free < all / 4 {
+        return Ok(false);
+    }
+    connection.execute_batch(&format!("PRAGMA incremental_vacuum({BITE})")).map_err(failed)?;
+    points::reach("give_back.vacuumed");
+    Ok(true)
 }
 
 /// What hangs on an event, and the event itself last.
@@ -148,6 +164,7 @@ pub(super) const REMOVE: [&str; 6] = [
 pub(super) fn remove(connection: &Connection, seq: i64) -> Result<(), Error> {
     for sql in REMOVE {
         connection.prepare_cached(sql).and_then(|mut s| s.execute([seq])).map_err(failed)?;
+        points::reach("remove.deleted");
     }
     Ok(())
 }

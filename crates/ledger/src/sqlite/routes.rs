@@ -11,12 +11,14 @@ pub(super) fn pause(connection: &Connection, route: &str, now: Millis) -> Result
     let new = connection
         .execute("INSERT INTO pauses VALUES (?1, ?2) ON CONFLICT DO NOTHING", params![route, now])
         .map_err(failed)?;
+    points::reach("pause.written");
     settle(connection, route)?;
     Ok(new > 0)
 }
 
 pub(super) fn resume(connection: &Connection, route: &str) -> Result<bool, Error> {
     let was = connection.execute("DELETE FROM pauses WHERE route = ?1", [route]).map_err(failed)?;
+    points::reach("resume.written");
     settle(connection, route)?;
     Ok(was > 0)
 }
@@ -25,12 +27,14 @@ pub(super) fn reconcile(connection: &Connection, known: &[String]) -> Result<(),
     connection
         .execute_batch("DELETE FROM routes; INSERT OR IGNORE INTO meta VALUES ('routes_told', 1);")
         .map_err(failed)?;
+    points::reach("reconcile.forgotten");
     for route in known {
         connection
             .prepare_cached("INSERT OR IGNORE INTO routes VALUES (?1)")
             .and_then(|mut s| s.execute([route]))
             .map_err(failed)?;
     }
+    points::reach("reconcile.told");
     for route in routes_with_waiting_events(connection)? {
         settle(connection, &route)?;
     }
@@ -71,7 +75,9 @@ pub(super) const FREE: &str = "UPDATE events INDEXED BY events_by_route SET stat
      RETURNING seq, line, due_at IS NULL";
 
 fn hold(connection: &Connection, route: &str, obstacle: lines::Obstacle) -> Result<(), Error> {
-    connection.execute(HOLD, params![route, obstacle.reason()]).map(drop).map_err(failed)
+    connection.execute(HOLD, params![route, obstacle.reason()]).map_err(failed)?;
+    points::reach("routes.held");
+    Ok(())
 }
 
 fn free(connection: &Connection, route: &str) -> Result<(), Error> {
@@ -79,6 +85,7 @@ fn free(connection: &Connection, route: &str) -> Result<(), Error> {
         .prepare(FREE)
         .and_then(|mut s| s.query_map([route], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)))?.collect())
         .map_err(failed)?;
+    points::reach("routes.freed");
     for (seq, line, due) in freed {
         if due {
             lines::enter(connection, seq, route, line.as_deref())?;

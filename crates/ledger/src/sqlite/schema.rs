@@ -24,6 +24,7 @@ pub(super) fn migrate(connection: &mut Connection) -> Result<(), Error> {
              INSERT OR IGNORE INTO meta VALUES ('schema', 0), ('boot', 0);",
         )
         .map_err(failed)?;
+    points::reach("migrate.meta");
     let have: usize =
         connection.query_row("SELECT value FROM meta WHERE name = 'schema'", [], |row| row.get(0)).map_err(failed)?;
     if have > STEPS.len() {
@@ -41,7 +42,9 @@ pub(super) fn migrate(connection: &mut Connection) -> Result<(), Error> {
                 [i64::try_from(number + 1).unwrap_or(i64::MAX)],
             )
             .map_err(failed)?;
+        points::reach("migrate.step");
         transaction.commit().map_err(failed)?;
+        points::reach("migrate.committed");
     }
     Ok(())
 }

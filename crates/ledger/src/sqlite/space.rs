@@ -1,12 +1,13 @@
 //! Whether there is room: free space, looked at no more than once a second, and a write on trial.
 
 use std::path::PathBuf;
-use std::sync::Mutex;
+use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use rusqlite::Connection;
 
 use super::failed;
+use super::log::Log;
 use crate::Error;
 
 /// A look at a disk that is not repeated for a second.
@@ -14,16 +15,21 @@ use crate::Error;
 pub(super) struct Space {
     folder: PathBuf,
     wanted: u64,
+    log: Arc<Log>,
     seen: Mutex<Option<(Instant, u64)>>,
 }
 
 impl Space {
-    pub(super) fn new(folder: PathBuf, wanted: u64) -> Space {
-        Space { folder, wanted, seen: Mutex::new(None) }
+    pub(super) fn new(folder: PathBuf, wanted: u64, log: Arc<Log>) -> Space {
+        Space { folder, wanted, log, seen: Mutex::new(None) }
     }
 
-    /// [`Error::DiskLow`] when less than the wanted bytes are free. A disk that cannot be asked counts as roomy: the write decides.
+    /// [`Error::DiskLow`] when less than the wanted bytes are free, [`Error::Busy`] when the write-ahead log is as long as it may
+    /// get. A disk that cannot be asked counts as roomy: the write decides.
     pub(super) fn check(&self) -> Result<(), Error> {
+        if self.log.full() {
+            return Err(Error::Busy);
+        }
         if self.wanted == 0 {
             return Ok(());
         }
@@ -47,6 +53,7 @@ pub(super) fn try_write(connection: &Connection) -> Result<(), Error> {
     connection
         .prepare_cached("INSERT INTO meta VALUES ('probes', 1) ON CONFLICT (name) DO UPDATE SET value = value + 1")
         .and_then(|mut s| s.execute([]))
-        .map(drop)
-        .map_err(failed)
+        .map_err(failed)?;
+    points::reach("probe.written");
+    Ok(())
 }

@@ -1,7 +1,7 @@
 //! The store's face: options, opening, and each task handed to the writer or a reader.
 
 use std::path::{Path, PathBuf};
-use std::sync::Mutex;
+use std::sync::{Arc, Mutex};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
@@ -11,10 +11,11 @@ use rules::states::EventState;
 use super::admit::Packed;
 use super::finish::Texts;
 use super::lock::{Lock, LockError};
+use super::log::Log;
 use super::readers::Readers;
 use super::space::Space;
 use super::writer::{Flush, Writer};
-use super::{admit, blob, claim, connect, deliver, failed, finish, recover, repair, routes, schema, space, views};
+use super::{admit, blob, claim, connect, deliver, finish, recover, repair, routes, schema, space, views};
 use crate::{
     Admission, Admitted, Boot, ClaimDeliveries, ClaimRuns, ClaimedDelivery, ClaimedRun, Delivery, DeliveryEnd,
     DeliveryQuery, Due, Error, Event, EventQuery, FinishRun, Finished, Ignored, Ledger, Millis, OrphanRun, Page, Run,
@@ -78,15 +79,14 @@ impl Store {
         private(&path).map_err(at)?;
         let mut connection = connect(&path, false).map_err(at)?;
         schema::migrate(&mut connection).map_err(at)?;
-        connection
-            .execute_batch("PRAGMA journal_size_limit = 67108864; PRAGMA foreign_keys = OFF;")
-            .map_err(failed)
-            .map_err(at)?;
-        let (writer, thread) = Writer::start(connection, locks, options.durability == Durability::Full).map_err(at)?;
+        drop(connection);
+        let log = Log::new();
+        let power_safe = options.durability == Durability::Full;
+        let (writer, thread) = Writer::start(path.clone(), Arc::clone(&log), locks, power_safe).map_err(at)?;
         Ok(Store {
             writer,
             readers: Readers::new(path),
-            space: Space::new(options.path.parent().unwrap_or(&options.home).to_owned(), options.min_free),
+            space: Space::new(options.path.parent().unwrap_or(&options.home).to_owned(), options.min_free, log),
             thread: Mutex::new(Some(thread)),
         })
     }
@@ -107,7 +107,12 @@ fn lock(options: &Options) -> Result<Vec<Lock>, LockError> {
 impl Store {
     /// Runs SQL on the write connection, where settings of a connection are to be changed.
     pub(super) async fn on_writer(&self, sql: &'static str) -> Result<(), Error> {
-        self.writer.write(Flush::Relaxed, 0, move |c| c.execute_batch(sql).map_err(failed)).await
+        self.writer.write(Flush::Relaxed, 0, move |c| c.execute_batch(sql).map_err(super::failed)).await
+    }
+
+    /// A step in which the writer's thread panics.
+    pub(super) async fn break_off(&self) -> Result<(), Error> {
+        self.writer.write(Flush::Relaxed, 0, |_| panic!("wanted by a test")).await
     }
 }
 
@@ -216,6 +221,10 @@ impl Ledger for Store {
 
     async fn prune(&self, state: EventState, before: Millis, limit: u32) -> Result<u32, Error> {
         self.writer.write(Flush::Relaxed, SMALL, move |c| repair::prune(c, state, before, limit)).await
+    }
+
+    async fn give_back(&self) -> Result<bool, Error> {
+        self.writer.write(Flush::Relaxed, SMALL, repair::give_back).await
     }
 
     async fn event(&self, id: &str) -> Result<Event, Error> {

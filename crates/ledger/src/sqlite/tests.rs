@@ -1,13 +1,17 @@
 //! What is special to SQLite: its plans, its files, and what happens when it cannot write.
 
 mod files;
+mod log;
 mod plans;
+mod room;
 mod writing;
 
 use std::path::Path;
+use std::sync::{Arc, LazyLock};
 use std::time::Duration;
 
 use rules::states::EventState;
+use tokio::task::JoinSet;
 
 use super::{Durability, Options, Store};
 use crate::{Admission, Admitted, Error, Ledger as _, NewEvent, StoredRequest};
@@ -50,4 +54,44 @@ async fn admit(store: &Store, id: &str) -> Result<(), Error> {
     let admitted = store.admit(admission(id, Vec::new())).await?;
     assert_eq!(admitted, Admitted::Stored { state: EventState::Queued });
     Ok(())
+}
+
+/// 256 KiB that do not compress.
+fn noise(number: u32) -> Vec<u8> {
+    static NOISE: LazyLock<Vec<u8>> = LazyLock::new(|| {
+        let mut state = 1_u32;
+        let mut next = || {
+            state ^= state << 13;
+            state ^= state >> 17;
+            state ^= state << 5;
+            state.to_le_bytes()[1]
+        };
+        (0..256 << 10).map(|_| next()).collect()
+    });
+    let mut bytes = NOISE.clone();
+    bytes[..4].copy_from_slice(&number.to_le_bytes());
+    bytes
+}
+
+/// Admits events of 256 KiB, eight at a time, until `count` were taken or one is refused; how many were taken.
+async fn fill(store: &Arc<Store>, prefix: &str, count: u32) -> (u32, Option<Error>) {
+    let mut taken = 0;
+    for first in (0..count).step_by(8) {
+        let mut admissions = JoinSet::new();
+        for number in first..first + 8 {
+            let (store, id) = (Arc::clone(store), format!("ev_{prefix}{number}"));
+            admissions.spawn(async move { store.admit(admission(&id, noise(number))).await });
+        }
+        let mut refused = None;
+        for answer in admissions.join_all().await {
+            match answer {
+                Ok(_) => taken += 1,
+                Err(error) => refused = Some(error),
+            }
+        }
+        if refused.is_some() {
+            return (taken, refused);
+        }
+    }
+    (taken, None)
 }

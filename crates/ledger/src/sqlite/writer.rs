@@ -1,93 +1,32 @@
 //! The one writer: a thread that owns the write connection and commits many callers' steps at once.
-//!
-//! Each step runs in a savepoint of one transaction, so that a step that fails takes nothing of its neighbours with it, and
-//! nobody is answered before COMMIT has returned. Some errors (a full disk, an I/O error) make SQLite roll the whole transaction
-//! back by itself; a savepoint after that would commit on its own. So after any error the writer looks whether its
-//! transaction still stands, and when it has gone it runs nothing more of the batch and answers all of it with the error.
 
-use std::sync::mpsc::{Receiver, SyncSender, TrySendError, sync_channel};
+mod batch;
+mod step;
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::path::PathBuf;
+use std::sync::Arc;
 use std::thread::JoinHandle;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use rusqlite::Connection;
+use tokio::sync::mpsc::error::SendTimeoutError;
+use tokio::sync::mpsc::{Receiver, Sender, channel};
 use tokio::sync::oneshot;
 
-use super::{Lock, failed};
+use self::batch::Batch;
+pub(super) use self::step::Flush;
+use self::step::{Step, Task};
+use super::log::{Copier, Log};
+use super::{Lock, connect, failed};
 use crate::Error;
 
 /// Steps that one commit takes: past this a batch only adds latency.
 const BATCH_STEPS: usize = 64;
-/// Bytes that one commit takes.
-const BATCH_BYTES: usize = 4 << 20;
 /// Steps that wait for the writer: two batches, so that it never idles, and callers feel the pressure soon after.
 const WAITING: usize = 2 * BATCH_STEPS;
 /// How long a caller waits for a place before it is told that the ledger is behind.
 const PATIENCE: Duration = Duration::from_secs(2);
-
-/// What a step needs of the disk.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Flush {
-    /// Answered when the commit would survive a power cut.
-    Durable,
-    /// Answered when the commit would survive the process.
-    Relaxed,
-}
-
-/// A step on its way to the writer.
-trait Step: Send {
-    fn run(&mut self, connection: &Connection) -> Result<(), Error>;
-    fn answer(self: Box<Self>, committed: Result<(), Error>);
-    fn flush(&self) -> Flush;
-    fn bytes(&self) -> usize;
-}
-
-struct Task<T, F> {
-    work: Option<F>,
-    outcome: Option<Result<T, Error>>,
-    reply: oneshot::Sender<Result<T, Error>>,
-    flush: Flush,
-    bytes: usize,
-}
-
-impl<T, F> Step for Task<T, F>
-where
-    T: Send,
-    F: FnOnce(&Connection) -> Result<T, Error> + Send,
-{
-    fn run(&mut self, connection: &Connection) -> Result<(), Error> {
-        let Some(work) = self.work.take() else { return Ok(()) };
-        match work(connection) {
-            Ok(value) => {
-                self.outcome = Some(Ok(value));
-                Ok(())
-            }
-            Err(error) => {
-                self.outcome = Some(Err(error.clone()));
-                Err(error)
-            }
-        }
-    }
-
-    fn answer(self: Box<Self>, committed: Result<(), Error>) {
-        let answer = match (committed, self.outcome) {
-            (Ok(()), Some(outcome)) => outcome,
-            // A step's own refusal stands whatever became of the commit: it has stored nothing.
-            (Err(_), Some(Err(own))) if !matches!(own, Error::Unavailable(_)) => Err(own),
-            (Err(error), _) => Err(error),
-            (Ok(()), None) => Err(Error::Closed),
-        };
-        // The caller may have gone; the step is committed all the same.
-        let _ = self.reply.send(answer);
-    }
-
-    fn flush(&self) -> Flush {
-        self.flush
-    }
-
-    fn bytes(&self) -> usize {
-        self.bytes
-    }
-}
 
 enum Message {
     Step(Box<dyn Step>),
@@ -97,26 +36,33 @@ enum Message {
 /// The way to the writer.
 #[derive(Clone)]
 pub(super) struct Writer {
-    steps: SyncSender<Message>,
+    steps: Sender<Message>,
 }
 
 impl Writer {
-    /// Starts the writer's thread. With `power_safe` false no commit waits for the disk (`durability: normal`). The thread
-    /// owns the locks too, so that nobody else gets the file before the last commit is done.
+    /// Starts the writer's thread on the database at `path`, and beside it the one that keeps `log` short. With `power_safe`
+    /// false no commit waits for the disk (`durability: normal`). The thread owns the locks too, so that nobody else gets the
+    /// file before the last commit is done.
     pub(super) fn start(
-        connection: Connection,
+        path: PathBuf,
+        log: Arc<Log>,
         locks: Vec<Lock>,
         power_safe: bool,
     ) -> Result<(Writer, JoinHandle<()>), Error> {
-        let (steps, waiting) = sync_channel(WAITING);
+        let cannot = |e| Error::Unavailable(format!("cannot start the ledger's writer: {e}"));
+        let (steps, mut waiting) = channel(WAITING);
+        let connection = open(&path, &log)?;
+        let copier = Copier::start(&path, Arc::clone(&log)).map_err(cannot)?;
+        let mut desk = Desk { path, log, connection: Some(connection), full: None, power_safe, failing: false };
         let thread = std::thread::Builder::new()
             .name("ledger-writer".into())
             .spawn(move || {
-                serve(&connection, &waiting, power_safe);
-                drop(connection);
+                desk.work(&mut waiting);
+                copier.stop();
+                drop(desk);
                 drop(locks);
             })
-            .map_err(|e| Error::Unavailable(format!("cannot start the ledger's writer: {e}")))?;
+            .map_err(cannot)?;
         Ok((Writer { steps }, thread))
     }
 
@@ -127,97 +73,106 @@ impl Writer {
         F: FnOnce(&Connection) -> Result<T, Error> + Send + 'static,
     {
         let (reply, answer) = oneshot::channel();
-        let task = Task { work: Some(work), outcome: None, reply, flush, bytes };
-        let mut message = Message::Step(Box::new(task));
-        let end = Instant::now() + PATIENCE;
-        loop {
-            match self.steps.try_send(message) {
-                Ok(()) => break,
-                Err(TrySendError::Disconnected(_)) => return Err(Error::Closed),
-                Err(TrySendError::Full(back)) if Instant::now() < end => {
-                    message = back;
-                    tokio::time::sleep(Duration::from_millis(2)).await;
-                }
-                Err(TrySendError::Full(_)) => return Err(Error::Busy),
-            }
+        let task = Task::new(work, reply, flush, bytes);
+        match self.steps.send_timeout(Message::Step(Box::new(task)), PATIENCE).await {
+            Ok(()) => {}
+            Err(SendTimeoutError::Timeout(_)) => return Err(Error::Busy),
+            Err(SendTimeoutError::Closed(_)) => return Err(Error::Closed),
         }
-        answer.await.unwrap_or(Err(Error::Closed))
+        // Whoever is not answered was in a batch that broke off.
+        answer.await.unwrap_or_else(|_| Err(Error::Unavailable("its writer broke off in the middle of a step".into())))
     }
 
-    /// Lets the thread end after what has been handed in.
+    /// Lets the thread end after what has been handed in. Blocks while the writer is behind.
     pub(super) fn close(&self) {
-        let _ = self.steps.send(Message::Close);
+        // A writer that has ended already has nothing left to do.
+        let _ = self.steps.blocking_send(Message::Close);
     }
 }
 
-fn serve(connection: &Connection, waiting: &Receiver<Message>, power_safe: bool) {
-    let mut synchronous = None;
-    while let Ok(Message::Step(first)) = waiting.recv() {
-        let mut bytes = first.bytes();
-        let mut batch = vec![first];
-        let mut closing = false;
-        while batch.len() < BATCH_STEPS && bytes < BATCH_BYTES {
-            match waiting.try_recv() {
-                Ok(Message::Step(step)) => {
-                    bytes += step.bytes();
-                    batch.push(step);
-                }
-                Ok(Message::Close) => {
-                    closing = true;
-                    break;
-                }
-                Err(_) => break,
+/// The write connection with the settings that only it needs.
+fn open(path: &std::path::Path, log: &Arc<Log>) -> Result<Connection, Error> {
+    let mut connection = connect(path, false)?;
+    // The log is cut when it starts anew after it was long; 16 MiB of the busiest pages stay in memory.
+    connection
+        .execute_batch("PRAGMA journal_size_limit = 67108864; PRAGMA foreign_keys = OFF; PRAGMA cache_size = -16384;")
+        .map_err(failed)?;
+    log.watch(&mut connection)?;
+    Ok(connection)
+}
+
+/// The writer's own side.
+struct Desk {
+    path: PathBuf,
+    log: Arc<Log>,
+    /// `None` after a fault that left the connection in no state to go on with.
+    connection: Option<Connection>,
+    /// Whether commits of this connection wait for the disk now.
+    full: Option<bool>,
+    power_safe: bool,
+    /// Whether the last commit failed: the first of a row is told, and the end of it.
+    failing: bool,
+}
+
+impl Desk {
+    /// Commits batch after batch until the store closes. A panic costs its batch and the connection, not the ledger.
+    fn work(&mut self, waiting: &mut Receiver<Message>) {
+        while catch_unwind(AssertUnwindSafe(|| self.commit_all(waiting))).is_err() {
+            tracing::error!("the ledger's writer broke off in the middle of a step; it goes on with a new connection");
+            self.connection = None;
+        }
+        waiting.close();
+        while let Ok(message) = waiting.try_recv() {
+            if let Message::Step(step) = message {
+                step.answer(Err(Error::Closed));
             }
         }
-        let full = power_safe && batch.iter().any(|step| step.flush() == Flush::Durable);
-        let committed =
-            set_synchronous(connection, &mut synchronous, full).and_then(|()| commit(connection, &mut batch));
-        if let Err(error) = &committed {
-            tracing::error!(%error, steps = batch.len(), "the ledger could not commit");
+    }
+
+    fn commit_all(&mut self, waiting: &mut Receiver<Message>) {
+        while let Some(mut batch) = Batch::take(waiting) {
+            let committed = self.commit(&mut batch);
+            self.tell(&committed, batch.len());
+            points::reach("writer.committed");
+            let last = batch.last;
+            batch.answer(&committed);
+            if last {
+                return;
+            }
         }
-        for step in batch {
-            step.answer(committed.clone());
+    }
+
+    fn commit(&mut self, batch: &mut Batch) -> Result<(), Error> {
+        let full = self.power_safe && batch.durable();
+        if self.connection.is_none() {
+            self.full = None;
         }
-        if closing {
-            break;
+        let connection = match &self.connection {
+            Some(connection) => connection,
+            None => self.connection.insert(open(&self.path, &self.log)?),
+        };
+        self.log.finish(connection);
+        if self.full != Some(full) {
+            set_synchronous(connection, full)?;
+            self.full = Some(full);
         }
+        batch.commit(connection)
+    }
+
+    fn tell(&mut self, committed: &Result<(), Error>, steps: usize) {
+        match committed {
+            Err(error) if !self.failing => tracing::error!(
+                %error, steps, "the ledger could not commit; what comes is refused until it can, and nothing is acknowledged"
+            ),
+            Ok(()) if self.failing => tracing::info!("the ledger commits again"),
+            _ => {}
+        }
+        self.failing = committed.is_err();
     }
 }
 
 /// FULL waits for the disk at each commit, NORMAL at checkpoints only. It may change only between transactions.
-fn set_synchronous(connection: &Connection, now: &mut Option<bool>, full: bool) -> Result<(), Error> {
-    if *now != Some(full) {
-        let mode = if full { "PRAGMA synchronous = FULL" } else { "PRAGMA synchronous = NORMAL" };
-        connection.execute_batch(mode).map_err(failed)?;
-        *now = Some(full);
-    }
-    Ok(())
-}
-
-fn execute(connection: &Connection, sql: &str) -> Result<(), Error> {
-    connection.prepare_cached(sql).and_then(|mut statement| statement.execute([])).map(drop).map_err(failed)
-}
-
-fn commit(connection: &Connection, batch: &mut [Box<dyn Step>]) -> Result<(), Error> {
-    execute(connection, "BEGIN IMMEDIATE")?;
-    let done = run_all(connection, batch).and_then(|()| execute(connection, "COMMIT"));
-    if done.is_err() && !connection.is_autocommit() {
-        // Nothing of the batch may stay; when even this fails the next BEGIN says so.
-        let _ = execute(connection, "ROLLBACK");
-    }
-    done
-}
-
-fn run_all(connection: &Connection, batch: &mut [Box<dyn Step>]) -> Result<(), Error> {
-    for step in batch {
-        execute(connection, "SAVEPOINT step")?;
-        if let Err(error) = step.run(connection) {
-            if connection.is_autocommit() {
-                return Err(error);
-            }
-            execute(connection, "ROLLBACK TO step")?;
-        }
-        execute(connection, "RELEASE step")?;
-    }
-    Ok(())
+fn set_synchronous(connection: &Connection, full: bool) -> Result<(), Error> {
+    let mode = if full { "PRAGMA synchronous = FULL" } else { "PRAGMA synchronous = NORMAL" };
+    connection.execute_batch(mode).map_err(failed)
 }

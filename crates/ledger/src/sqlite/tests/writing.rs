@@ -202,3 +202,35 @@ async fn what_was_handed_in_before_closing_is_kept() {
     assert_eq!(stored(&store).await, kept);
     store.close().await;
 }
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_step_that_panics_costs_its_batch_and_not_the_ledger() {
+    let home = tempdir().unwrap();
+    let store = Arc::new(open(home.path()));
+    for round in 0..3 {
+        let mut admissions = JoinSet::new();
+        for number in 0..40 {
+            let (store, id) = (Arc::clone(&store), format!("ev_{round}_{number}"));
+            admissions.spawn(async move { (id.clone(), store.admit(admission(&id, Vec::new())).await) });
+        }
+        let before = stored(&store).await;
+        let broken = store.break_off().await.unwrap_err();
+        assert!(matches!(&broken, Error::Unavailable(why) if why.contains("broke off")), "{broken:?}");
+        let mut acknowledged = BTreeSet::new();
+        for (id, answer) in admissions.join_all().await {
+            match answer {
+                Ok(_) => assert!(acknowledged.insert(id)),
+                Err(Error::Unavailable(why)) => assert!(why.contains("broke off"), "{why}"),
+                Err(other) => panic!("{other:?}"),
+            }
+        }
+        let now = stored(&store).await;
+        assert!(acknowledged.is_subset(&now) && before.is_subset(&now));
+        admit(&store, &format!("ev_after_{round}")).await.unwrap();
+    }
+    let kept = stored(&store).await;
+    store.close().await;
+    let store = open(home.path());
+    assert_eq!(stored(&store).await, kept);
+    store.close().await;
+}
