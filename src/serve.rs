@@ -9,6 +9,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use config::Place;
+use gateway::broken::Broken;
 use gateway::reload::Reloader;
 use tokio::signal::unix::{Signal, SignalKind, signal};
 
@@ -36,9 +37,10 @@ pub(crate) async fn serve(options: Options) -> anyhow::Result<()> {
         }
     };
     let _ = sd_notify::notify(&[sd_notify::NotifyState::Ready]);
-    until_stopped(signals, &parts.reloader).await;
+    let whole = until_stopped(signals, &parts.reloader, &parts.core.broken).await;
     let _ = sd_notify::notify(&[sd_notify::NotifyState::Stopping]);
     shutdown::in_order(parts).await;
+    anyhow::ensure!(whole, "a part of the gateway broke off, the log says which; start it again: nothing acknowledged is lost");
     Ok(())
 }
 
@@ -68,23 +70,26 @@ impl Signals {
 }
 
 /// Waits for SIGTERM or SIGINT; SIGHUP reads the configuration again. From the first of these on, a second one ends the
-/// process at once: the ledger has everything that was acknowledged, and wardens end their agents by themselves.
-async fn until_stopped(mut signals: Signals, reloader: &Arc<Reloader>) {
-    loop {
+/// process at once: the ledger has everything that was acknowledged, and wardens end their agents by themselves. `false`: it
+/// must stop because a part has broken off.
+async fn until_stopped(mut signals: Signals, reloader: &Arc<Reloader>, broken: &Broken) -> bool {
+    let whole = loop {
         tokio::select! {
-            _ = signals.term.recv() => break,
-            _ = signals.interrupt.recv() => break,
+            _ = signals.term.recv() => break true,
+            _ = signals.interrupt.recv() => break true,
+            () = broken.told() => break false,
             _ = signals.hang_up.recv() => {
                 if let Err(error) = reloader.reload().await {
                     tracing::error!("the configuration was not reloaded, the running one stays:\n{error}");
                 }
             }
         }
-    }
+    };
     tracing::info!("stopping: no further requests are taken; a second signal ends at once");
     tokio::spawn(async move {
         signals.stop().await;
         tracing::warn!("stopped at once; what was running runs again at the next start");
         std::process::exit(0);
     });
+    whole
 }

@@ -102,6 +102,7 @@ pub(super) async fn start(options: Options) -> anyhow::Result<Parts> {
 
 /// What is done now and then, for nobody in particular.
 async fn look_after(core: Arc<Core>, stop: CancellationToken) {
+    let _watch = core.broken.watch();
     tokio::join!(
         keep_house(Arc::clone(&core), stop.clone()),
         wall::keep(Arc::clone(&core), stop.clone()),

@@ -8,6 +8,7 @@ use ledger::{Boot, Ledger};
 use tokio::sync::Notify;
 use tokio_util::task::TaskTracker;
 
+use crate::broken::Broken;
 use crate::clock::Clock;
 use crate::run::Brake;
 use crate::run::Flights;
@@ -36,6 +37,8 @@ pub struct Core {
     pub flights: Flights,
     /// Whether runs can be started at all.
     pub brake: Brake,
+    /// Whether a part has broken off.
+    pub broken: Broken,
     /// Requests and actions that must be finished before the ledger closes.
     pub tasks: TaskTracker,
     /// What runs and programs may inherit from, by their allow lists.
@@ -58,6 +61,7 @@ impl Core {
             deliveries_bell: Notify::new(),
             flights: Flights::default(),
             brake: Brake::default(),
+            broken: Broken::default(),
             tasks: TaskTracker::new(),
             environment,
             config: RwLock::new(Arc::new(config)),

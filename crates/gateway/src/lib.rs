@@ -5,6 +5,7 @@
 //! start again without the others knowing.
 
 pub mod chance;
+pub mod broken;
 pub mod clock;
 mod core;
 pub mod deliver;

@@ -40,6 +40,7 @@ impl Courier {
 
     /// Sends until `shutdown`. Attempts under way go on.
     pub async fn run(self, shutdown: CancellationToken) {
+        let _watch = self.core.broken.watch();
         loop {
             let wait = match self.send_all().await {
                 Ok(wait) => wait,
@@ -92,6 +93,7 @@ impl Courier {
         let (core, client, under_way) = (Arc::clone(&self.core), self.client.clone(), Arc::clone(&self.under_way));
         count(&under_way, &target.name, 1);
         self.sending.spawn(async move {
+            let _watch = core.broken.watch();
             points::reach("delivery.claimed");
             let verdict = attempt::attempt(&core, &client, &target, &delivery).await;
             points::reach("delivery.sent");

@@ -17,7 +17,10 @@ pub async fn recover(core: &Arc<Core>, tasks: &TaskTracker) -> Result<(), ledger
         if core.ledger.adopt_delivery(&stuck.id, core.boot).await? {
             points::reach("recover.delivery_adopted");
             let core = Arc::clone(core);
-            tasks.spawn(async move { settle(&core, stuck).await });
+            tasks.spawn(async move {
+                let _watch = core.broken.watch();
+                settle(&core, stuck).await;
+            });
         }
     }
     Ok(())

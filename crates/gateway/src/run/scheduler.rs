@@ -34,6 +34,7 @@ impl Scheduler {
 
     /// Starts runs until `shutdown`. Runs in flight go on.
     pub async fn run(self, shutdown: CancellationToken) {
+        let _watch = self.core.broken.watch();
         loop {
             let wait = match self.start_all().await {
                 Ok(wait) => wait,
@@ -119,6 +120,7 @@ impl Scheduler {
         let flight = self.core.flights.begin(&run.run_id, &run.route, &run.agent);
         let core = Arc::clone(&self.core);
         self.runs.spawn(async move {
+            let _watch = core.broken.watch();
             let run_id = run.run_id.clone();
             flight::fly(&core, run, &flight).await;
             points::reach("run.finished");

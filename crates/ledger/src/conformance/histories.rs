@@ -15,7 +15,7 @@ const CASES: u32 = 48;
 
 #[test]
 fn random_histories_are_the_same_in_both_stores() {
-    let runtime = Builder::new_multi_thread().worker_threads(1).build().unwrap();
+    let runtime = Builder::new_multi_thread().worker_threads(1).enable_time().build().unwrap();
     let cases = std::env::var("PROPTEST_CASES").map_or(CASES, |n| n.parse().unwrap());
     let config = Config { cases, failure_persistence: None, ..Config::default() };
     let outcome = TestRunner::new(config).run(&steps::history(), |steps| {

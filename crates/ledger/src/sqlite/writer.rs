@@ -49,7 +49,7 @@ impl Writer {
         let (steps, mut waiting) = channel(WAITING);
         let connection = place.open()?;
         let copier = Copier::start(&place.path, Arc::clone(&place.log)).map_err(cannot)?;
-        let mut desk = Desk { place, connection: Some(connection), full: None, power_safe };
+        let mut desk = Desk { place, connection: Some(connection), full: None, power_safe, doubtful: false };
         let thread = std::thread::Builder::new()
             .name("ledger-writer".into())
             .spawn(move || {
@@ -116,6 +116,8 @@ struct Desk {
     /// Whether commits of this connection wait for the disk now.
     full: Option<bool>,
     power_safe: bool,
+    /// Whether a commit has failed since the log was last known to be whole on the disk.
+    doubtful: bool,
 }
 
 impl Desk {
@@ -163,11 +165,19 @@ impl Desk {
             self.connection.insert(self.place.open()?)
         };
         log.finish(connection);
+        if self.doubtful {
+            settle(connection)?;
+            self.doubtful = false;
+        }
         if self.full != Some(full) {
             set_synchronous(connection, full)?;
             self.full = Some(full);
         }
-        batch.commit(connection, files)?;
+        Batch::begin(connection)?;
+        if let Err(error) = batch.commit(connection, files) {
+            self.doubtful = true;
+            return Err(error);
+        }
         files.check()
     }
 }
@@ -176,4 +186,16 @@ impl Desk {
 fn set_synchronous(connection: &Connection, full: bool) -> Result<(), Error> {
     let mode = if full { "PRAGMA synchronous = FULL" } else { "PRAGMA synchronous = NORMAL" };
     connection.execute_batch(mode).map_err(failed)
+}
+
+/// Copies the log into the database, synced, and begins it anew. A disk that has failed to sync may have dropped what was
+/// written before: a later commit that stands behind such a gap in the log would be lost with it by a power cut.
+fn settle(connection: &Connection) -> Result<(), Error> {
+    let busy: bool = connection.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |row| row.get(0)).map_err(failed)?;
+    if busy {
+        return Err(Error::Unavailable(
+            "after a commit that failed its log must be begun anew, and another program keeps it open; end that program".into(),
+        ));
+    }
+    Ok(())
 }

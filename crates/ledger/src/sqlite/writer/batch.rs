@@ -55,8 +55,13 @@ impl Batch {
         self.steps.iter().any(|step| step.flush() == Flush::Durable)
     }
 
+    /// Begins the transaction. After an error nothing was written.
+    pub(super) fn begin(connection: &Connection) -> Result<(), Error> {
+        execute(connection, "BEGIN IMMEDIATE")
+    }
+
+    /// Runs the steps and commits what was begun. After an error nothing of the batch is stored.
     pub(super) fn commit(&mut self, connection: &Connection, files: &Files) -> Result<(), Error> {
-        execute(connection, "BEGIN IMMEDIATE")?;
         let done = self.run(connection, files).and_then(|()| execute(connection, "COMMIT"));
         if done.is_err() && !connection.is_autocommit() {
             // Nothing of the batch may stay; when even this fails the next BEGIN says so.
