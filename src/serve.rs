@@ -40,7 +40,10 @@ pub(crate) async fn serve(options: Options) -> anyhow::Result<()> {
     let whole = until_stopped(signals, &parts.reloader, &parts.core.broken).await;
     let _ = sd_notify::notify(&[sd_notify::NotifyState::Stopping]);
     shutdown::in_order(parts).await;
-    anyhow::ensure!(whole, "a part of the gateway broke off, the log says which; start it again: nothing acknowledged is lost");
+    anyhow::ensure!(
+        whole,
+        "a part of the gateway broke off, the log says which; start it again: nothing acknowledged is lost"
+    );
     Ok(())
 }
 

@@ -121,18 +121,18 @@ fn a_disk_that_has_no_room_for_a_while() {
 
 #[test]
 fn what_must_stay_free_stays_free() {
-    let Some(disk) = SmallDisk::of(16 << 20) else {
+    let Some(disk) = SmallDisk::of(96 << 20) else {
         let bell = Home::with(&Agent::new()).set("store", json!({"min_free": "1000TiB"})).start();
         assert_eq!((bell.ring("r").post().status, bell.admin("GET", "/readyz").status), (503, 503));
         return;
     };
     let agent = Agent::gated();
-    let home = Home::under(disk.path()).set("store", json!({"min_free": "4MiB"}));
+    let home = Home::under(disk.path()).set("store", json!({"min_free": "48MiB"}));
     let home = home.agent("default", agent.options_with(json!({"max_concurrent": 1})));
     let bell = home.route("r", json!({"prompt": "{n}"})).start();
     let running = bell.send("r", &json!({"n": 1}));
     agent.wait_runs(1);
-    disk.fill(3 << 20);
+    disk.fill(40 << 20);
     until("a sender is refused", || bell.ring("r").post().status == 503);
     assert_eq!(String::from_utf8_lossy(&bell.admin("GET", "/readyz").body), "disk_low\n");
     agent.open();

@@ -4,8 +4,8 @@
 //! carries answers to their targets. Each takes its work from the ledger and writes back to it, so that each can die and
 //! start again without the others knowing.
 
-pub mod chance;
 pub mod broken;
+pub mod chance;
 pub mod clock;
 mod core;
 pub mod deliver;

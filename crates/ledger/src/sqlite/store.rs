@@ -81,12 +81,13 @@ impl Store {
         files::prepare(&path).map_err(at)?;
         let mut connection = connect(&path, false).map_err(at)?;
         schema::migrate(&mut connection).map_err(at)?;
-        drop(connection);
         let log = Log::new();
         let files = Arc::new(Files::watch(&path, locks.iter().map(Lock::path)));
         let power_safe = options.durability == Durability::Full;
         let place = Place { path: path.clone(), files: Arc::clone(&files), log: Arc::clone(&log) };
         let (writer, thread) = Writer::start(place, locks, power_safe).map_err(at)?;
+        // Not before the writer has one of its own: the last connection that closes takes the log's file with it.
+        drop(connection);
         Ok(Store {
             writer,
             readers: Readers::new(path, Arc::clone(&files)),

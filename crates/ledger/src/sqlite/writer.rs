@@ -116,7 +116,7 @@ struct Desk {
     /// Whether commits of this connection wait for the disk now.
     full: Option<bool>,
     power_safe: bool,
-    /// Whether a commit has failed since the log was last known to be whole on the disk.
+    /// Whether the disk has failed to sync since the log was last known to be whole on it.
     doubtful: bool,
 }
 
@@ -125,7 +125,10 @@ impl Desk {
     fn work(&mut self, waiting: &mut Receiver<Message>) {
         while catch_unwind(AssertUnwindSafe(|| self.commit_all(waiting))).is_err() {
             tracing::error!("the ledger's writer broke off in the middle of a step; it goes on with a new connection");
-            self.connection = None;
+            // The old one is let go of after the new one is there: the last to close takes the log's file with it.
+            let fresh = self.place.open().ok();
+            self.full = None;
+            self.connection = fresh;
         }
         waiting.close();
         while let Ok(message) = waiting.try_recv() {
@@ -173,12 +176,9 @@ impl Desk {
             set_synchronous(connection, full)?;
             self.full = Some(full);
         }
-        Batch::begin(connection)?;
-        if let Err(error) = batch.commit(connection, files) {
-            self.doubtful = true;
-            return Err(error);
-        }
-        files.check()
+        let committed = batch.commit(connection, files);
+        self.doubtful = batch.unsynced;
+        committed.and_then(|()| files.check())
     }
 }
 
