@@ -104,7 +104,14 @@ fn make(path: &Path) -> Result<(), Error> {
     schema::migrate(&mut connection)?;
     // The last one out takes the side files with it.
     drop(connection);
-    fs::rename(&new, path).map_err(|error| cannot_open(&error))
+    fs::rename(&new, path).and_then(|()| sync(path)).map_err(|error| cannot_open(&error))
+}
+
+/// Waits until a file is on the disk under its name: a power cut must not leave the name without the bytes, or neither.
+fn sync(path: &Path) -> io::Result<()> {
+    fs::File::open(path)?.sync_all()?;
+    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    fs::File::open(folder)?.sync_all()
 }
 
 fn cannot_open(error: &io::Error) -> Error {
