@@ -16,6 +16,8 @@ pub(crate) struct Left {
     pub(crate) running: BTreeSet<String>,
     /// Deliveries under way, with their target.
     pub(crate) sending: BTreeMap<String, String>,
+    /// Deliveries that were taken up at least once.
+    pub(crate) tried: BTreeSet<String>,
     pub(crate) ignored: usize,
     /// The number of the last life that got as far as to count itself.
     pub(crate) boot: i64,
@@ -41,6 +43,7 @@ pub(crate) fn left(home: &Path) -> Left {
     let events: BTreeMap<String, i64> = rows(&ledger, "SELECT id, seq FROM events");
     let running: BTreeMap<String, i64> = rows(&ledger, "SELECT id, seq FROM runs WHERE state = 'running'");
     let sending = rows(&ledger, "SELECT id, target FROM deliveries WHERE state = 'sending'");
+    let tried: BTreeMap<String, i64> = rows(&ledger, "SELECT id, attempts FROM deliveries WHERE attempts > 0");
     let ignored = counts(&ledger, "SELECT 'ignored', count(*) FROM events WHERE state = 'ignored'");
     let runs: BTreeMap<String, i64> = rows(&ledger, "SELECT id, seq FROM runs");
     Left {
@@ -48,6 +51,7 @@ pub(crate) fn left(home: &Path) -> Left {
         runs: runs.into_keys().collect(),
         running: running.into_keys().collect(),
         sending,
+        tried: tried.into_keys().collect(),
         ignored: usize::try_from(ignored["ignored"]).unwrap(),
         boot: counts(&ledger, "SELECT name, value FROM meta WHERE name = 'boot'")["boot"],
     }

@@ -214,7 +214,7 @@ impl World {
             let lost = self.house.power.cut(home, rest, &mut |limit| chance.below(limit));
             self.tally.cut(kind, lost);
         }
-        let Left { events, runs, running, sending, boot, .. } = ledger::left(home);
+        let Left { events, runs, running, sending, tried, boot, .. } = ledger::left(home);
         self.facts.lives.push((boot, log..notes(home).len()));
         if power.is_some() {
             // The boot that is on the disk was synced, and with it all that was written before. What came after it may be
@@ -222,6 +222,8 @@ impl World {
             let since = self.facts.lives.iter().filter(|(of, _)| *of >= boot).map(|(_, part)| part.clone());
             self.facts.before_cuts.extend(since);
             self.facts.cut_off.retain(|run, of| *of < boot || runs.contains(run));
+            // Written by a life that died before its disk had it, and so before a byte was sent: it never happened.
+            self.facts.unsure.retain(|delivery| tried.contains(delivery));
         }
         for (id, of) in self.known.all() {
             assert!(of.iter().all(|event| events.contains_key(event)), "{id} was acknowledged as {of:?} and is lost");
