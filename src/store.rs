@@ -60,9 +60,11 @@ async fn database(url: &DatabaseUrl, patience: Duration) -> anyhow::Result<Arc<d
             Ok(store) => return Ok(Arc::new(store)),
             Err(error) => error,
         };
-        // What is wrong with the URL itself does not pass.
-        if matches!(error, ConnectError::Address(_)) || Instant::now() >= end {
-            let remedy = "is it running, and are address, user and password in store.url right?";
+        // What is wrong with the URL, a password or a right does not pass by itself.
+        let away = matches!(error, ConnectError::Database(ledger::Error::Away(_)));
+        if !away || Instant::now() >= end {
+            let remedy =
+                if away { "is it running, and is the address in store.url right?" } else { "look at store.url" };
             return Err(error).with_context(|| format!("cannot use the ledger at {url} ({remedy})"));
         }
         if !said {

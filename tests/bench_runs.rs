@@ -88,6 +88,25 @@ fn one_command_fills_one_table() {
 }
 
 #[test]
+fn a_soak_is_told_in_quarters() {
+    let folder = tempdir().unwrap();
+    let (results, json) = (folder.path().join("RESULTS.md"), folder.path().join("soak.json"));
+    let doorbell = env!("CARGO_BIN_EXE_doorbell");
+    let load_of = ["--minutes", "0.1", "--rate", "60", "--runs", "4"];
+    load(&[&["soak", doorbell, "--out", text(&results), "--json", text(&json)], &load_of[..]].concat());
+    let soak: Value = serde_json::from_slice(&fs::read(&json).unwrap()).unwrap();
+    let samples = soak["samples"].as_array().expect("samples");
+    let last = samples.last().expect("a last one");
+    for what in ["resident_kib", "file_bytes", "wal_bytes", "accepted", "succeeded", "ignored"] {
+        assert!(last[what].as_u64() > Some(0), "{what} of {last}");
+    }
+    let written = fs::read_to_string(&results).unwrap();
+    // Six seconds are no hour, however flat.
+    assert!(written.contains("flat over an hour: **not met**"), "{written}");
+    assert!(written.contains("in the first quarter") && written.contains("never above 128 MiB: met"), "{written}");
+}
+
+#[test]
 fn other_systems_have_a_table_of_their_own() {
     let folder = tempdir().unwrap();
     let (results, peers) = (folder.path().join("RESULTS.md"), folder.path().join("peers.json"));

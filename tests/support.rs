@@ -4,11 +4,14 @@
 #![allow(clippy::needless_pass_by_value, reason = "stories write JSON where it is used")]
 
 mod agent;
+mod clock;
 mod disk;
 mod doorbell;
 mod home;
 mod http;
 mod log;
+mod mount;
+mod power;
 mod preload;
 mod process;
 mod receiver;
@@ -16,10 +19,13 @@ mod ring;
 mod waiting;
 
 pub(crate) use agent::{Agent, SeenRun};
+pub(crate) use clock::WallClock;
 pub(crate) use disk::Disk;
 pub(crate) use doorbell::Doorbell;
 pub(crate) use home::{Home, Output, SECRET};
 pub(crate) use http::{Answer, exchange, read_answer, read_to_end, request as http_request};
+pub(crate) use mount::SmallDisk;
+pub(crate) use power::{Dice, Power, Rest};
 pub(crate) use process::{alive, kill, parent, shell};
 pub(crate) use receiver::{Gate, Receiver, Reply, Seen};
 pub(crate) use ring::{Ring, fresh_id, github_headers, hex_hmac, now_s, standard_headers};

@@ -23,22 +23,31 @@ pub(crate) fn prepare(home: &Path) -> anyhow::Result<()> {
 /// The token of the admin address from the file `admin.token`, which is made when it is not there.
 pub(crate) fn admin_token(home: &Path) -> anyhow::Result<String> {
     let path = home.join("admin.token");
-    let new = fs::OpenOptions::new().create_new(true).write(true).mode(0o600).open(&path);
-    match new {
-        Ok(mut file) => {
-            let token = gateway::chance::secret(32);
-            file.write_all(format!("{token}\n").as_bytes())
-                .with_context(|| format!("cannot write {}", path.display()))?;
-            Ok(token)
-        }
-        Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => {
-            let text = fs::read_to_string(&path).with_context(|| format!("cannot read {}", path.display()))?;
+    match fs::read_to_string(&path) {
+        Ok(text) => {
             let token = text.trim();
             anyhow::ensure!(!token.is_empty(), "{} is empty; remove it, and a new token is made", path.display());
             Ok(token.to_owned())
         }
-        Err(error) => Err(error).with_context(|| format!("cannot make {}", path.display())),
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
+            let token = gateway::chance::secret(32);
+            make_token(&path, &token).with_context(|| format!("cannot make {}", path.display()))?;
+            Ok(token)
+        }
+        Err(error) => Err(error).with_context(|| format!("cannot read {}", path.display())),
     }
+}
+
+/// The file gets its name when it is whole and on the disk: a death in the middle must leave no empty token behind. Nobody
+/// else makes it meanwhile, since the ledger's lock is ours.
+fn make_token(path: &Path, token: &str) -> std::io::Result<()> {
+    let fresh = path.with_extension("token.new");
+    let mut file = fs::OpenOptions::new().create(true).truncate(true).write(true).mode(0o600).open(&fresh)?;
+    points::reach("token.opened");
+    file.write_all(format!("{token}\n").as_bytes())?;
+    file.sync_all()?;
+    points::reach("token.written");
+    fs::rename(&fresh, path)
 }
 
 /// The file in which a gateway says where its admin address is: `admin.port: 0` leaves the choice to the system, the

@@ -20,7 +20,7 @@ const DELIVERIES: Duration = Duration::from_secs(5);
 pub(super) async fn in_order(parts: Parts) {
     // The lock of the home is held until the end.
     let Parts { core, public, admin, workers, reloader: _, lock: _lock } = parts;
-    let Workers { mut scheduler, mut courier, mut housekeeping, mut listener, mut outages, mut keeper } = workers;
+    let Workers { mut scheduler, mut courier, mut housekeeping, mut listener, mut keeper } = workers;
     let grace = core.config().server.shutdown_grace;
     points::reach("stop.asked");
     tokio::join!(public.stop(REQUESTS), scheduler.stop(), housekeeping.stop(), listener.stop());
@@ -38,7 +38,7 @@ pub(super) async fn in_order(parts: Parts) {
     let _ = timeout(REQUESTS, core.tasks.wait()).await;
     points::reach("stop.tasks_ended");
     // Renewed until here: what ends is written by a life that lives.
-    tokio::join!(keeper.stop(), outages.stop());
+    keeper.stop().await;
     say_goodbye(&core).await;
     core.ledger.close().await;
     points::reach("stop.ledger_closed");
@@ -49,9 +49,10 @@ pub(super) async fn in_order(parts: Parts) {
 
 /// Ends the life: what it could not end may be taken over by other nodes at once.
 async fn say_goodbye(core: &gateway::Core) {
-    match timeout(REQUESTS, core.ledger.end_boot(core.boot())).await {
-        Ok(Ok(())) => life::forget(&core.home),
-        _ => tracing::warn!("the ledger was not told of the end; what was left is taken over when the lease has ended"),
+    if let Ok(Ok(())) = timeout(REQUESTS, core.ledger.end_boot(core.boot())).await {
+        life::forget(&core.home);
+    } else {
+        tracing::warn!("the ledger was not told of the end; what was left is taken over when the lease has ended");
     }
 }
 

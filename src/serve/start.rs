@@ -13,13 +13,13 @@ use gateway::life::{self, Keeper, Left};
 use gateway::listen::{self, Limits, Serving};
 use gateway::reload::Reloader;
 use gateway::run::{self, Scheduler};
-use gateway::{Core, ingest};
+use gateway::{Core, ingest, leftovers, trouble, wall};
 use ledger::sqlite::Lock;
 use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
-use super::{Options, home};
+use super::{Options, files, home};
 use crate::store;
 
 /// Connections to the admin address: people, scripts and a browser's event streams.
@@ -43,8 +43,6 @@ pub(super) struct Workers {
     pub(super) housekeeping: Worker,
     /// Hears what other nodes tell.
     pub(super) listener: Worker,
-    /// Notices when the ledger is back.
-    pub(super) outages: Worker,
     /// Renews the lease.
     pub(super) keeper: Worker,
 }
@@ -89,15 +87,20 @@ pub(super) async fn start(options: Options) -> anyhow::Result<Parts> {
     points::reach("start.bound");
     let clock = Clock::system();
     let left = Left::find(&options.place.home, &*ledger).await?;
-    let boot = life::begin(&*ledger, &options.place.home, &gateway::node_name(&config), clock.now()).await?;
+    let boot = life::begin(&*ledger, &options.place.home, &gateway::node_name(&config), &clock)
+        .await
+        .with_context(|| config.store.at.to_string())?;
     points::reach("start.booted");
-    if let Err(error) = ledger.probe().await {
-        tracing::warn!("{}", not_ready(&error));
-    }
-    let limits = Limits { connections: config.server.max_connections, header_timeout: config.server.header_timeout };
+    let wall = wall::begin(ledger.as_ref(), clock.now()).await?;
+    let connections = files::connections(config.server.max_connections);
+    let limits = Limits { connections, header_timeout: config.server.header_timeout };
     let admin_limits = Limits { connections: ADMIN_CONNECTIONS, ..limits };
-    let core = Arc::new(Core::new(ledger, boot, options.place.home.clone(), clock, config));
-    let workers = workers(&core).await?;
+    let core = Arc::new(Core::new(ledger, boot, options.place.home.clone(), clock, config).with_wall(wall));
+    // It starts all the same: what is stored already can run and be read, and room may come back.
+    if let Err(error) = core.ledger.probe().await {
+        core.signals.ledger_failed("start", &error);
+    }
+    let workers = workers(&core, left.is_some()).await?;
     if let Some(left) = left {
         core.tasks.spawn(left.end(Arc::clone(&core)));
     }
@@ -115,14 +118,14 @@ pub(super) async fn start(options: Options) -> anyhow::Result<Parts> {
     Ok(Parts { core, reloader, public, admin, workers, lock })
 }
 
-/// What a person is told of a ledger that can store no event now. The gateway starts all the same: what is stored already
-/// can run and be read, and room may come back.
-fn not_ready(error: &ledger::Error) -> String {
-    let remedy = match error {
-        ledger::Error::DiskLow { .. } => "make room on the disk, or lower store.min_free",
-        _ => "look after the disk and the rights of the folder that the ledger is in",
-    };
-    format!("{error}; webhooks are answered 503 until that is over: {remedy}")
+/// What is done now and then, for nobody in particular.
+async fn look_after(core: Arc<Core>, stop: CancellationToken) {
+    let _watch = core.broken.watch();
+    tokio::join!(
+        keep_house(Arc::clone(&core), stop.clone()),
+        wall::keep(Arc::clone(&core), stop.clone()),
+        trouble::watch(core, stop)
+    );
 }
 
 /// The one line that `serve` prints. Both addresses are bound by now, and whoever comes waits for no more than the next
@@ -145,10 +148,14 @@ fn access(options: &Options, config: &Config) -> anyhow::Result<Access> {
 }
 
 /// Starts the stages behind the ledger, after what an earlier life left is settled or on its way to be.
-async fn workers(core: &Arc<Core>) -> anyhow::Result<Workers> {
+async fn workers(core: &Arc<Core>, left: bool) -> anyhow::Result<Workers> {
     let (runs, sending) = (TaskTracker::new(), TaskTracker::new());
     core.reconcile_routes().await?;
     points::reach("start.reconciled");
+    // What a life that the ledger still takes for alive left is on record, but not as something to be taken over.
+    if !left {
+        leftovers::remove(core).await?;
+    }
     deliver::recover(core, &sending).await?;
     points::reach("start.deliveries_recovered");
     run::recover(core, &runs).await?;
@@ -161,25 +168,8 @@ async fn workers(core: &Arc<Core>) -> anyhow::Result<Workers> {
     Ok(Workers {
         scheduler: Worker::of(|stop| scheduler.run(stop), runs),
         courier: Worker::of(|stop| courier.run(stop), sending),
-        housekeeping: Worker::of(|stop| keep_house(Arc::clone(core), stop), alone()),
+        housekeeping: Worker::of(|stop| look_after(Arc::clone(core), stop), alone()),
         listener: Worker::of(|stop| life::listen(Arc::clone(core), stop), alone()),
-        outages: Worker::of(|stop| life::watch_outages(Arc::clone(core), stop), alone()),
         keeper: Worker::of(|stop| keeper.run(stop), alone()),
     })
-}
-
-#[cfg(test)]
-mod tests {
-    use super::not_ready;
-
-    #[test]
-    fn a_ledger_that_is_not_ready_comes_with_a_remedy() {
-        let low = not_ready(&ledger::Error::DiskLow { free: 12, wanted: 34 });
-        assert!(
-            low.contains("12 bytes free") && low.ends_with("make room on the disk, or lower store.min_free"),
-            "{low}"
-        );
-        let broken = not_ready(&ledger::Error::Unavailable("disk I/O error".into()));
-        assert!(broken.contains("disk I/O error") && broken.contains("503") && broken.contains("rights"), "{broken}");
-    }
 }

@@ -4,10 +4,11 @@ use std::fs;
 use std::io::{BufRead as _, BufReader};
 use std::net::SocketAddr;
 use std::process::{Child, ExitStatus, Stdio};
-use std::sync::mpsc::{RecvTimeoutError, channel};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::thread;
+use std::time::{Duration, Instant};
 
-use rustix::process::{Pid, Signal, kill_process};
+use rustix::process::{Pid, Resource, Rlimit, Signal, getrlimit, kill_process, prlimit};
 use serde_json::Value;
 
 use super::http::{self, Answer};
@@ -30,14 +31,19 @@ struct Life {
 
 impl Doorbell {
     pub(super) fn start(home: Home) -> Doorbell {
-        let mut doorbell = Doorbell { home, life: None, log: Log::default() };
+        let mut doorbell = Doorbell::dead(home);
         doorbell.begin();
         doorbell
     }
 
+    /// One that has not been started.
+    pub(super) fn dead(home: Home) -> Doorbell {
+        Doorbell { home, life: None, log: Log::default() }
+    }
+
     /// One whose log goes somewhere else; nothing of it is kept here.
     pub(super) fn start_logging_to(home: Home, log: Stdio) -> Doorbell {
-        let mut doorbell = Doorbell { home, life: None, log: Log::default() };
+        let mut doorbell = Doorbell::dead(home);
         doorbell.begin_logging_to(log);
         doorbell
     }
@@ -47,7 +53,29 @@ impl Doorbell {
         self.begin_logging_to(Stdio::piped());
     }
 
+    /// Starts another life, which may end on its way; answers how it ended when it did.
+    pub(crate) fn begin_or_end(&mut self) -> Option<ExitStatus> {
+        self.launch(Stdio::piped()).err()
+    }
+
+    /// Starts another life and ends it with SIGKILL after so long, ready or not.
+    pub(crate) fn begin_and_kill9(&mut self, after: Duration) {
+        let (mut child, _) = self.spawn(Stdio::piped());
+        let until = Instant::now() + after;
+        while let Some(left) = until.checked_duration_since(Instant::now()) {
+            thread::park_timeout(left);
+        }
+        child.kill().expect("SIGKILL");
+        child.wait().expect("a child");
+    }
+
     fn begin_logging_to(&mut self, log: Stdio) {
+        if let Err(status) = self.launch(log) {
+            panic!("serve ended ({status:?}):\n{}", self.log.tail(40));
+        }
+    }
+
+    fn spawn(&mut self, log: Stdio) -> (Child, Receiver<String>) {
         assert!(self.life.is_none(), "it runs already");
         let mut serve = self.home.serve();
         let mut child = serve.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(log).spawn().expect("serve starts");
@@ -63,17 +91,22 @@ impl Doorbell {
                 let _ = say.send(line);
             }
         });
+        (child, hear)
+    }
+
+    fn launch(&mut self, log: Stdio) -> Result<(), ExitStatus> {
+        let (mut child, hear) = self.spawn(log);
         let ready = match hear.recv_timeout(PATIENCE) {
             Ok(line) => line,
-            Err(error) => {
+            Err(RecvTimeoutError::Disconnected) => return Err(child.wait().expect("a child")),
+            Err(RecvTimeoutError::Timeout) => {
                 let _ = child.kill();
-                let status = child.wait();
-                let what = if error == RecvTimeoutError::Timeout { "was not ready in time" } else { "ended" };
-                panic!("serve {what} ({status:?}):\n{}", self.log.tail(40));
+                panic!("serve was not ready in time ({:?}):\n{}", child.wait(), self.log.tail(40));
             }
         };
         let (public, admin) = addresses(&ready).unwrap_or_else(|| panic!("no ready line: {ready}"));
         self.life = Some(Life { child, public, admin });
+        Ok(())
     }
 
     /// Ends the process as a power cut would, between any two instructions.
@@ -107,10 +140,46 @@ impl Doorbell {
         kill_process(pid, signal).expect("the gateway gets the signal");
     }
 
+    /// Sets a limit of the gateway's process from outside, `None` for as much as it may have; answers the one before.
+    pub(crate) fn limit(&self, resource: Resource, current: Option<u64>) -> Option<u64> {
+        let pid = i32::try_from(self.pid()).ok().and_then(Pid::from_raw);
+        // It has inherited the test's own.
+        let maximum = getrlimit(resource).maximum;
+        prlimit(pid, resource, Rlimit { current: current.or(maximum), maximum }).expect("the limit is set").current
+    }
+
+    /// Sets how many processes and threads the gateway's user may have, `None` for as many as it may.
+    pub(crate) fn limit_processes(&self, current: Option<u64>) {
+        let maximum = getrlimit(Resource::Nproc).maximum;
+        let word = |limit: Option<u64>| limit.map_or("unlimited".to_owned(), |limit| limit.to_string());
+        let limits = format!("--nproc={}:{}", word(current.or(maximum)), word(maximum));
+        // As its user: a root that lives in a container may set limits of its own processes only.
+        let mut prlimit = self.home.as_its_user("prlimit");
+        let set = prlimit.args(["--pid", &self.pid().to_string(), &limits]).output().expect("prlimit of util-linux");
+        assert!(set.status.success(), "{}", String::from_utf8_lossy(&set.stderr));
+    }
+
+    /// How many lines of the log hold this text.
+    pub(crate) fn said(&self, text: &str) -> usize {
+        self.log().lines().filter(|line| line.contains(text)).count()
+    }
+
     /// Waits until the process has ended by itself.
     pub(crate) fn wait_end(&mut self) -> ExitStatus {
         let mut life = self.life.take().expect("it runs");
         until_some("the gateway ends", || life.child.try_wait().expect("a child"))
+    }
+
+    /// Whether no life of it is going on.
+    pub(crate) fn is_dead(&self) -> bool {
+        self.life.is_none()
+    }
+
+    /// How the process has ended by itself, when it has.
+    pub(crate) fn ended(&mut self) -> Option<ExitStatus> {
+        let status = self.life.as_mut().expect("it runs").child.try_wait().expect("a child")?;
+        self.life = None;
+        Some(status)
     }
 
     pub(crate) fn pid(&self) -> u32 {

@@ -2,6 +2,9 @@
 
 use std::fs;
 use std::io::{Read as _, Write as _};
+use std::os::fd::AsRawFd as _;
+use std::os::unix::fs::chown;
+use std::os::unix::process::CommandExt as _;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::thread;
@@ -15,12 +18,17 @@ use super::{Agent, Doorbell, until_some};
 /// The secret of every route that has none of its own.
 pub(crate) const SECRET: &str = "story-secret-not-real";
 
+/// A user without privileges.
+const NOBODY: u32 = 65534;
+
 /// A home. Built up key by key, or with a text of its own.
 pub(crate) struct Home {
     folder: TempDir,
     config: Value,
     env: Vec<(String, String)>,
     args: Vec<String>,
+    nobody: Option<fs::File>,
+    limit: Option<&'static str>,
 }
 
 /// What a command did.
@@ -58,13 +66,18 @@ impl Output {
 impl Home {
     /// A home with ports of the system's choice and no routes.
     pub(crate) fn new() -> Home {
+        Home::under(&std::env::temp_dir())
+    }
+
+    /// The same in another folder than that for temporary files.
+    pub(crate) fn under(parent: &Path) -> Home {
         let config = json!({
             "server": {"host": "127.0.0.1", "port": 0, "secret": SECRET},
             "admin": {"host": "127.0.0.1", "port": 0},
             "agents": {}, "routes": {}, "targets": {},
         });
-        let folder = tempfile::Builder::new().prefix("doorbell-").tempdir().expect("a temporary folder");
-        Home { folder, config, env: Vec::new(), args: Vec::new() }
+        let folder = tempfile::Builder::new().prefix("doorbell-").tempdir_in(parent).expect("a temporary folder");
+        Home { folder, config, env: Vec::new(), args: Vec::new(), nobody: None, limit: None }
     }
 
     /// A home with a route `r` whose prompt is `{n}` and the agent that answers it.
@@ -114,6 +127,25 @@ impl Home {
         self
     }
 
+    /// Lets the gateway begin under a limit, an option of `prlimit` from util-linux.
+    pub(crate) fn limited(mut self, limit: &'static str) -> Home {
+        self.limit = Some(limit);
+        self
+    }
+
+    /// Lets a user without privileges run everything, where the test itself has them: limits and rights are not for root.
+    /// The gateway gets the agent's folder too.
+    pub(crate) fn run_by_nobody(mut self, agent: &Agent) -> Home {
+        if rustix::process::geteuid().is_root() {
+            for folder in [self.path(), agent.path(), &agent.path().join("runs")] {
+                chown(folder, Some(NOBODY), Some(NOBODY)).expect("the folder is given away");
+            }
+            // Reached by its number: the build folder may be closed to others.
+            self.nobody = Some(fs::File::open(env!("CARGO_BIN_EXE_doorbell")).expect("the binary"));
+        }
+        self
+    }
+
     /// Writes a file of the home.
     pub(crate) fn file(self, name: &str, text: &str) -> Home {
         fs::write(self.path().join(name), text).expect("the file is written");
@@ -135,6 +167,11 @@ impl Home {
         Doorbell::start(self)
     }
 
+    /// The gateway of a home that is written, before its first life.
+    pub(crate) fn not_started(self) -> Doorbell {
+        Doorbell::dead(self)
+    }
+
     /// Starts the gateway with its log going to `log`.
     pub(crate) fn start_logging_to(self, log: Stdio) -> Doorbell {
         self.write();
@@ -148,11 +185,32 @@ impl Home {
 
     /// `doorbell` with the home's environment and nothing of the test's own but what a shell needs.
     pub(super) fn doorbell(&self, args: &[&str]) -> Command {
-        let mut doorbell = command(env!("CARGO_BIN_EXE_doorbell"));
+        let mut doorbell = match &self.nobody {
+            None if self.limit.is_some() => {
+                let mut prlimit = command("prlimit");
+                prlimit.args(self.limit).arg(env!("CARGO_BIN_EXE_doorbell"));
+                prlimit
+            }
+            None => command(env!("CARGO_BIN_EXE_doorbell")),
+            Some(binary) => {
+                let mut doorbell = command(&format!("/proc/self/fd/{}", binary.as_raw_fd()));
+                doorbell.uid(NOBODY).gid(NOBODY);
+                doorbell
+            }
+        };
         let path = std::env::var_os("PATH").unwrap_or_default();
         doorbell.args(args).env_clear().env("PATH", path).env("HOME", self.path()).env("DOORBELL_HOME", self.path());
         doorbell.envs(self.env.iter().map(|(name, value)| (name, value))).current_dir(self.path());
         doorbell
+    }
+
+    /// A program as the user that runs the gateway.
+    pub(super) fn as_its_user(&self, program: &str) -> Command {
+        let mut program = command(program);
+        if self.nobody.is_some() {
+            program.uid(NOBODY).gid(NOBODY);
+        }
+        program
     }
 
     pub(super) fn serve(&self) -> Command {

@@ -122,8 +122,9 @@ impl From<ledger::Error> for Problem {
             ledger::Error::Busy => Problem::new(Kind::LedgerBusy, format!("{detail}; try again in a moment")).after(5),
             ledger::Error::DiskLow { .. } => Problem::new(Kind::DiskLow, detail).after(60),
             ledger::Error::Closed => Problem::new(Kind::LedgerUnavailable, "the gateway is stopping").after(5),
-            ledger::Error::Unavailable(_) => {
-                tracing::error!(%error, "the ledger could not answer the admin address");
+            ledger::Error::Unavailable(_) | ledger::Error::Away(_) | ledger::Error::Damaged(_) => {
+                // Who asks is told; the log has heard of it from those who write.
+                tracing::debug!(%error, "the ledger could not answer the admin address");
                 Problem::new(Kind::LedgerUnavailable, detail).after(5)
             }
         }

@@ -8,10 +8,12 @@ use ledger::{Boot, Ledger};
 use tokio::sync::{Notify, watch};
 use tokio_util::task::TaskTracker;
 
+use crate::broken::Broken;
 use crate::clock::Clock;
 use crate::deliver::Sending;
-use crate::run::Flights;
+use crate::run::{Brake, Flights};
 use crate::signals::Signals;
+use crate::wall::Wall;
 
 /// What people call the gateway of a configuration: `server.name`, else its host's name.
 pub fn node_name(config: &Config) -> String {
@@ -26,6 +28,8 @@ pub struct Core {
     pub home: PathBuf,
     /// The time.
     pub clock: Clock,
+    /// Whether the time was set.
+    pub wall: Wall,
     /// Metrics and log lines.
     pub signals: Signals,
     /// Rung when a run may have become possible.
@@ -38,6 +42,10 @@ pub struct Core {
     pub sending: Sending,
     /// Runs in flight, for those who want to stop one.
     pub flights: Flights,
+    /// Whether runs can be started at all.
+    pub brake: Brake,
+    /// Whether a part has broken off.
+    pub broken: Broken,
     /// Requests and actions that must be finished before the ledger closes.
     pub tasks: TaskTracker,
     /// What runs and programs may inherit from, by their allow lists.
@@ -51,6 +59,7 @@ impl Core {
     pub fn new(ledger: Arc<dyn Ledger>, boot: Boot, home: PathBuf, clock: Clock, config: Config) -> Core {
         let environment = config.environment.iter().map(|(name, value)| (name.clone(), value.clone())).collect();
         Core {
+            wall: Wall::new(clock.now(), None, false),
             ledger,
             boot: watch::Sender::new(boot),
             home,
@@ -61,6 +70,8 @@ impl Core {
             lease_bell: Notify::new(),
             sending: Sending::default(),
             flights: Flights::default(),
+            brake: Brake::default(),
+            broken: Broken::default(),
             tasks: TaskTracker::new(),
             environment,
             config: RwLock::new(Arc::new(config)),
@@ -91,6 +102,12 @@ impl Core {
     /// What people call this gateway.
     pub fn node_name(&self) -> String {
         node_name(&self.config())
+    }
+
+    /// With what is known of the wall clock from before.
+    #[must_use]
+    pub fn with_wall(self, wall: Wall) -> Core {
+        Core { wall, ..self }
     }
 
     /// The configuration in force. What was begun with it keeps it.

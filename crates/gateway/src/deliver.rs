@@ -1,5 +1,6 @@
 //! Carrying answers to their targets, each on its own: a target that fails costs neither a second run nor its neighbours.
 
+mod append;
 mod attempt;
 mod courier;
 mod recovery;

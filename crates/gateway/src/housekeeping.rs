@@ -18,7 +18,16 @@ const LONGEST_REST: Duration = Duration::from_secs(1);
 
 /// Removes finished events that are older than `store.retention`, now and then, until `shutdown`.
 pub async fn keep_house(core: Arc<Core>, shutdown: CancellationToken) {
+    let mut doubted = false;
     loop {
+        let doubt = core.wall.in_doubt(core.clock.now());
+        if doubt && !doubted {
+            tracing::warn!(
+                "old events are not removed for an hour: the clock went ahead by more than a day, or the gateway did not run \
+                 for so long"
+            );
+        }
+        doubted = doubt;
         if let Err(error) = prune_all(&core, &shutdown).await {
             tracing::warn!(%error, "old events were not removed; trying again later");
         }
@@ -40,7 +49,7 @@ async fn prune_all(core: &Core, shutdown: &CancellationToken) -> Result<(), ledg
         let age = i64::try_from(kept.as_millis()).unwrap_or(i64::MAX);
         let before = core.clock.now().saturating_sub(age);
         let mut gone = 0;
-        while !shutdown.is_cancelled() {
+        while !shutdown.is_cancelled() && !core.wall.in_doubt(core.clock.now()) {
             let removed = unhurried(core.ledger.prune(state, before, AT_ONCE)).await?;
             gone += removed;
             if removed < AT_ONCE {

@@ -4,6 +4,7 @@
 //! carries answers to their targets. Each takes its work from the ledger and writes back to it, so that each can die and
 //! start again without the others knowing.
 
+pub mod broken;
 pub mod chance;
 pub mod clock;
 mod core;
@@ -12,6 +13,7 @@ pub mod egress;
 mod hex;
 pub mod housekeeping;
 pub mod ingest;
+pub mod leftovers;
 pub mod life;
 pub mod listen;
 pub mod process;
@@ -20,5 +22,7 @@ mod repair;
 pub mod run;
 pub mod signals;
 pub mod standing;
+pub mod trouble;
+pub mod wall;
 
 pub use core::{Core, node_name};

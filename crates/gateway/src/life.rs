@@ -5,7 +5,6 @@
 //! alone: after an outage in which nobody took anything over, everything goes on.
 
 pub(crate) mod fence;
-mod outage;
 mod predecessor;
 
 use std::path::Path;
@@ -17,17 +16,21 @@ use tokio::time::{Instant, sleep, timeout};
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
+use crate::clock::Clock;
 use crate::run::StopWish;
 use crate::{Core, deliver, run};
-pub use outage::watch as watch_outages;
 pub use predecessor::{Left, forget};
 
+/// How long after the end of a lease it is looked for.
+const A_MOMENT: Duration = Duration::from_millis(100);
 /// Between two tries while the ledger cannot be used.
 const TRY_AGAIN: Duration = Duration::from_millis(500);
 
 /// Begins a life. Where lives hold leases its number is kept in the home, so that after a crash the next one need not wait
 /// until its lease has ended.
-pub async fn begin(ledger: &dyn Ledger, home: &Path, name: &str, now: i64) -> Result<Boot, Error> {
+pub async fn begin(ledger: &dyn Ledger, home: &Path, name: &str, clock: &Clock) -> Result<Boot, Error> {
+    follow(ledger, clock).await?;
+    let now = clock.now();
     let boot = ledger.begin_boot(name, now).await?;
     if ledger.lease().is_some()
         && let Err(error) = predecessor::remember(home, boot, name, now)
@@ -35,6 +38,15 @@ pub async fn begin(ledger: &dyn Ledger, home: &Path, name: &str, now: i64) -> Re
         tracing::warn!(%error, "after a crash, this gateway's runs wait until its lease has ended");
     }
     Ok(boot)
+}
+
+/// Lets the clock go by the ledger's, where that has one: nodes then agree on what is due, whatever their machines say.
+async fn follow(ledger: &dyn Ledger, clock: &Clock) -> Result<(), Error> {
+    let asked = std::time::Instant::now();
+    if let Some(time) = ledger.time().await? {
+        clock.follow(asked + asked.elapsed() / 2, time);
+    }
+    Ok(())
 }
 
 /// Keeps a gateway's life.
@@ -56,6 +68,8 @@ impl Keeper {
 
     /// Renews until `shutdown`. Without a lease there is nothing to do.
     pub async fn run(mut self, shutdown: CancellationToken) {
+        let core = Arc::clone(&self.core);
+        let _watch = core.broken.watch();
         let Some(lease) = self.core.ledger.lease() else { return shutdown.cancelled().await };
         let mut wait = lease.renew_every;
         loop {
@@ -65,7 +79,7 @@ impl Keeper {
                 () = sleep(wait) => {}
             }
             wait = match self.renew(lease).await {
-                Ok(()) => lease.renew_every,
+                Ok(look_again) => look_again.unwrap_or(lease.renew_every).min(lease.renew_every),
                 Err(Error::Closed) => return,
                 Err(error) => {
                     self.core.signals.ledger_failed("renew the lease", &error);
@@ -75,22 +89,25 @@ impl Keeper {
         }
     }
 
-    async fn renew(&mut self, lease: Lease) -> Result<(), Error> {
+    /// Renews, and takes over what others left. Answers when another one's lease may have ended.
+    async fn renew(&mut self, lease: Lease) -> Result<Option<Duration>, Error> {
         let began = Instant::now();
         // Who wakes up late asks once before it gives up: nobody may have missed it.
-        let last_moment = (self.renewed + lease.give_up_after).max(began + (lease.length - lease.give_up_after) / 4);
+        let last_moment =
+            (self.renewed + lease.give_up_after).max(began + lease.length.saturating_sub(lease.give_up_after) / 4);
         let core = Arc::clone(&self.core);
         let boot = core.boot();
         let mut asked = std::pin::pin!(core.ledger.renew(boot));
-        let answer = match timeout(last_moment - began, &mut asked).await {
-            Ok(answer) => answer,
-            Err(_) => {
-                self.give_up();
-                asked.await
-            }
+        let answer = if let Ok(answer) = timeout(last_moment - began, &mut asked).await {
+            answer
+        } else {
+            self.give_up();
+            asked.await
         };
+        let mut others = None;
         match answer {
-            Ok(Renewal::Kept) => {
+            Ok(Renewal::Kept { look_again }) => {
+                others = look_again.map(|end| end + A_MOMENT);
                 self.renewed = began;
                 if self.gave_up || began.elapsed() > lease.renew_every {
                     core.ring_all();
@@ -105,8 +122,10 @@ impl Keeper {
                 return Err(error);
             }
         }
+        follow(&*core.ledger, &core.clock).await?;
         deliver::recover(&core, &self.sending).await?;
-        run::recover(&core, &self.runs).await
+        run::recover(&core, &self.runs).await?;
+        Ok(others)
     }
 
     /// Soon others may run the events of what is in flight here.
@@ -127,7 +146,7 @@ impl Keeper {
         let core = &self.core;
         // Its runs are stopped before anything else can fail.
         core.flights.stop_all(StopWish::Lease);
-        let boot = begin(&*core.ledger, &core.home, &core.node_name(), core.clock.now()).await?;
+        let boot = begin(&*core.ledger, &core.home, &core.node_name(), &core.clock).await?;
         core.begin_life(boot);
         self.renewed = Instant::now();
         self.gave_up = false;
@@ -145,6 +164,7 @@ impl Keeper {
 
 /// Rings when other nodes may have made work ready, until `shutdown`.
 pub async fn listen(core: Arc<Core>, shutdown: CancellationToken) {
+    let _watch = core.broken.watch();
     loop {
         tokio::select! {
             () = shutdown.cancelled() => return,

@@ -13,7 +13,7 @@ use axum_server::tls_rustls::{RustlsAcceptor, RustlsConfig};
 use config::{Listen, Tls};
 use tokio::net::{TcpSocket, lookup_host};
 
-use gate::Gate;
+use gate::{Gate, Gated};
 
 /// Connections that the system may hold for us while we are busy: a burst of senders is queued, not refused.
 const BACKLOG: u32 = 1024;
@@ -86,7 +86,7 @@ async fn certificate(files: &Tls) -> io::Result<RustlsConfig> {
 
 /// A server at work.
 pub struct Serving {
-    handle: Handle<SocketAddr>,
+    handle: Handle<Gated>,
     task: tokio::task::JoinHandle<io::Result<()>>,
     tls: Option<(RustlsConfig, Tls)>,
 }
@@ -107,16 +107,15 @@ impl Bound {
     pub fn serve(self, router: Router, limits: Limits) -> io::Result<Serving> {
         let handle = Handle::new();
         // Idle connections are closed after the header timeout: whoever waits longer than that gets one of their places.
-        let gate = Gate::new(limits.connections, 2 * limits.header_timeout);
-        let mut server = axum_server::from_tcp(self.listener)?.handle(handle.clone()).http1_only();
+        let gate = Gate::new(self.listener, limits.connections)?;
+        let mut server = axum_server::Server::from_listener(gate).handle(handle.clone()).http1_only();
         // Who stops sending right behind a request has sent it: without this hyper drops what it has not begun.
         server.http_builder().http1().header_read_timeout(limits.header_timeout).half_close(true);
         let service = router.into_make_service();
         let task = match &self.tls {
-            None => tokio::spawn(server.acceptor(gate).serve(service)),
+            None => tokio::spawn(server.serve(service)),
             Some((config, _)) => {
-                let acceptor =
-                    RustlsAcceptor::new(config.clone()).handshake_timeout(limits.header_timeout).acceptor(gate);
+                let acceptor = RustlsAcceptor::new(config.clone()).handshake_timeout(limits.header_timeout);
                 tokio::spawn(server.acceptor(acceptor).serve(service))
             }
         };

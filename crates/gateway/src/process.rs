@@ -21,7 +21,7 @@ mod run;
 pub mod warden;
 mod wire;
 
-pub use gone::wait_until_gone;
+pub use gone::{remove_unless_held, wait_until_gone};
 pub use marked::Mark;
 pub use private::write_private;
 pub use run::{Exit, Job, Report, run};

@@ -3,6 +3,7 @@
 //! The [`Scheduler`] takes what may run from the ledger and gives each run a task (`flight.rs`); `recovery.rs` deals with the
 //! runs of lives that are over.
 
+mod brake;
 mod flight;
 mod flights;
 mod outcome;
@@ -11,6 +12,7 @@ mod recovery;
 mod scheduler;
 mod stop_command;
 
+pub use brake::Brake;
 pub use flights::{Flights, StopWish};
 pub use recovery::recover;
 pub use scheduler::Scheduler;

@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 use std::sync::{Mutex, PoisonError};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use prometheus_client::encoding::EncodeLabelSet;
 use prometheus_client::encoding::text::encode;
@@ -10,7 +10,8 @@ use prometheus_client::metrics::counter::Counter;
 use prometheus_client::metrics::family::Family;
 use prometheus_client::metrics::histogram::{Histogram, exponential_buckets};
 use prometheus_client::registry::Registry;
-use tokio::sync::Notify;
+
+use crate::trouble::{Trouble, meaning};
 
 #[derive(Debug, Clone, PartialEq, Eq, Hash, EncodeLabelSet)]
 struct Request {
@@ -41,10 +42,7 @@ pub struct Signals {
     run_seconds: Histogram,
     deliveries: Family<Delivery, Counter>,
     deprecations: Mutex<HashSet<String>>,
-    /// Since when the ledger cannot be used.
-    away: Mutex<Option<Instant>>,
-    /// Rung when that begins.
-    gone: Notify,
+    trouble: Trouble,
 }
 
 impl Default for Signals {
@@ -77,9 +75,13 @@ impl Signals {
             run_seconds,
             deliveries,
             deprecations: Mutex::default(),
-            away: Mutex::default(),
-            gone: Notify::new(),
+            trouble: Trouble::default(),
         }
+    }
+
+    /// How the ledger fares.
+    pub(crate) fn trouble(&self) -> &Trouble {
+        &self.trouble
     }
 
     /// All counters in the text format of Prometheus, without the closing `# EOF`.
@@ -140,37 +142,13 @@ impl Signals {
         }
     }
 
-    /// The ledger refused a step that will be tried again. That it cannot be used at all is said once, until it can again.
+    /// The ledger refused a step that will be tried again, by us or by the sender. Said once while the trouble lasts.
     pub fn ledger_failed(&self, doing: &str, error: &ledger::Error) {
-        if !matches!(error, ledger::Error::Unavailable(_)) {
-            tracing::error!(doing, %error, "the ledger did not take it; trying again");
-            return;
-        }
-        let mut away = self.away.lock().unwrap_or_else(PoisonError::into_inner);
-        if away.is_none() {
-            *away = Some(Instant::now());
-            self.gone.notify_one();
-            tracing::error!(
-                doing,
-                %error,
-                "the ledger did not take it; trying again until it does. Meanwhile webhooks are answered 503, and what ends is \
-                 kept in memory"
-            );
+        // A closed one is none in trouble: the gateway stops.
+        if *error != ledger::Error::Closed && self.trouble.met(error) {
+            tracing::error!(doing, %error, "the ledger did not take it; {}", meaning(error));
         } else {
-            tracing::debug!(doing, %error, "the ledger is still away");
-        }
-    }
-
-    /// Waits until the ledger cannot be used.
-    pub(crate) async fn ledger_gone(&self) {
-        self.gone.notified().await;
-    }
-
-    /// The ledger took a step.
-    pub(crate) fn ledger_works(&self) {
-        let mut away = self.away.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(since) = away.take() {
-            tracing::info!(away_s = since.elapsed().as_secs_f64(), "the ledger is back");
+            tracing::debug!(doing, %error, "the ledger did not take it");
         }
     }
 }

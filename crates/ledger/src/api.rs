@@ -75,6 +75,14 @@ pub trait Ledger: Send + Sync {
     /// When the next event and the next delivery become due.
     async fn due(&self) -> Result<Due, Error>;
 
+    /// What the store's own clock says, by which all its nodes go; `None`: it has none, and its one node goes by its machine's.
+    async fn time(&self) -> Result<Option<Millis>, Error>;
+
+    /// Notes what the wall clock says, and answers what was noted before. `back` is how far the clock has been set back since
+    /// then, in milliseconds; `None`: as far as the note lies ahead. What waits for a time then waits for one that is so much
+    /// earlier, which is as long as before.
+    async fn keep_time(&self, now: Millis, back: Option<Millis>) -> Result<Option<Millis>, Error>;
+
     /// Runs that other boots left `running` and that do not live, oldest first.
     async fn orphan_runs(&self, boot: Boot) -> Result<Vec<OrphanRun>, Error>;
 

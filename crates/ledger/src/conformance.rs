@@ -15,6 +15,7 @@ mod recover;
 mod repair;
 mod routes;
 mod scene;
+mod time;
 
 use scene::Subject;
 
@@ -136,6 +137,12 @@ suite! {
         pruning_takes_the_longest_ended_first,
         pruning_spares_what_is_still_to_be_sent,
         pruning_lets_go_of_keys_but_not_of_newer_ones,
+    }
+    time {
+        the_time_that_was_noted_is_answered,
+        what_waits_does_not_wait_for_a_clock_that_was_set_back,
+        a_delivery_does_not_wait_for_a_clock_that_was_set_back,
+        a_clock_that_goes_forward_moves_nothing,
     }
     paging {
         pages_are_stable_while_events_come,

@@ -61,7 +61,7 @@ impl Ledger for Model {
     }
 
     async fn renew(&self, boot: Boot) -> Result<Renewal, Error> {
-        self.step(|data| Ok(if data.lives(boot) { Renewal::Kept } else { Renewal::Lost }))
+        self.step(|data| Ok(if data.lives(boot) { Renewal::Kept { look_again: None } } else { Renewal::Lost }))
     }
 
     async fn end_boot(&self, boot: Boot) -> Result<(), Error> {
@@ -109,6 +109,14 @@ impl Ledger for Model {
 
     async fn due(&self) -> Result<Due, Error> {
         self.step(|data| Ok(data.due()))
+    }
+
+    async fn time(&self) -> Result<Option<Millis>, Error> {
+        Ok(None)
+    }
+
+    async fn keep_time(&self, now: Millis, back: Option<Millis>) -> Result<Option<Millis>, Error> {
+        self.step(|data| Ok(data.keep_time(now, back)))
     }
 
     async fn orphan_runs(&self, boot: Boot) -> Result<Vec<OrphanRun>, Error> {

@@ -24,6 +24,7 @@ mod schema;
 mod store;
 #[cfg(test)]
 mod tests;
+mod time;
 mod tls;
 mod values;
 mod views;

@@ -4,6 +4,7 @@ mod admit;
 pub(crate) mod blob;
 mod claim;
 mod deliver;
+mod files;
 mod finish;
 mod lines;
 mod lock;
@@ -18,6 +19,7 @@ mod space;
 mod store;
 #[cfg(test)]
 mod tests;
+mod time;
 mod views;
 mod writer;
 
@@ -46,8 +48,22 @@ fn connect(path: &std::path::Path, read_only: bool) -> Result<Connection, Error>
     Ok(connection)
 }
 
-/// A database error as the callers know it.
+/// A database error as the callers know it, with what a person can do about it.
 #[expect(clippy::needless_pass_by_value, reason = "the shape of map_err")]
 fn failed(error: rusqlite::Error) -> Error {
-    Error::Unavailable(error.to_string())
+    use rusqlite::ErrorCode as Code;
+    let remedy = match error.sqlite_error_code() {
+        Some(Code::DatabaseCorrupt | Code::NotADatabase) => return Error::Damaged(error.to_string()),
+        Some(Code::DiskFull) => "make room on its disk",
+        Some(Code::ReadOnly | Code::PermissionDenied) => {
+            "let the user that runs doorbell write the file and its folder"
+        }
+        Some(Code::CannotOpen) => {
+            "let the user that runs doorbell write the file and its folder, and see whether files or disk have run out"
+        }
+        Some(Code::DatabaseBusy | Code::DatabaseLocked) => "another program has locked the file: end that program",
+        Some(Code::SystemIoFailure) => "see whether its disk is full, and what the system's log says of it",
+        _ => return Error::Unavailable(error.to_string()),
+    };
+    Error::Unavailable(format!("{error}; {remedy}"))
 }

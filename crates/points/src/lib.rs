@@ -2,7 +2,7 @@
 //!
 //! A crash between two statements is found by no test that kills at a time of its choice: the moment is too short. So each place
 //! where a crash would leave something half done has a name, and says that it was reached: [`reach`]. Builds with debug
-//! assertions read the variable `DOORBELL_AT_POINT` once, see [`Plan`](plan::Plan) for its words; in others, such as what people
+//! assertions read the variable `DOORBELL_AT_POINT` once, see `plan.rs` for its words; in others, such as what people
 //! install, [`reach`] is empty and the names are not in the executable.
 //!
 //! [`NAMES`] is the one list of them, so that tests can go through all.

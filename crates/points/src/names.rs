@@ -45,6 +45,9 @@ pub const NAMES: &[&str] = &[
     "migrate.meta",
     "migrate.step",
     "migrate.committed",
+    // The admin token is being made, at the first start.
+    "token.opened",
+    "token.written",
     // A request.
     "request.read",
     "request.verified",

@@ -31,6 +31,8 @@ pub enum Ending {
     Later,
     /// Cut off from outside: a kill, a crash, a polite stop, a lost lease.
     Interrupted,
+    /// Before it began: the machine, or the gateway itself, was short of what a start takes.
+    Unstarted,
     /// By a person.
     Stopped,
 }
@@ -73,6 +75,7 @@ pub struct Next {
 /// - A success and a stop are final.
 /// - A failure spends a retry and waits for it, longer each time; without retries left the event is exhausted.
 /// - "Later" waits without spending one, as long again as it has been waiting, for at most a day.
+/// - A run that could not begin through no fault of its agent leaves everything as it was.
 /// - An interruption spends none and waits for nothing; the fifth in a row ends the event.
 ///
 /// A run that ended by itself ends a row of interruptions, and anything but "later" ends a row of those. `now` is in
@@ -92,6 +95,7 @@ pub fn judge(ending: Ending, standing: Standing, policy: &Policy, now: i64, jitt
             waiting(reason, due, Standing { retries_spent: number, ..calm })
         }
         Ending::Later => later(standing, policy, now, jitter),
+        Ending::Unstarted => Next { state: EventState::Queued, reason: None, due_at: None, standing },
         Ending::Interrupted => interrupted(Standing { later_since: None, ..standing }),
     }
 }

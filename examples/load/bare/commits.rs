@@ -3,6 +3,7 @@
 //! No HTTP, no signature, no rules, no look for a duplicate: what SQLite and the disk can do with these rows. Callers are
 //! asynchronous tasks that compress the body themselves, hand their rows to one writer, and wait for its commit.
 
+use std::cell::RefCell;
 use std::path::Path;
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::time::Instant;
@@ -10,6 +11,7 @@ use std::time::Instant;
 use ledger::sqlite::Store;
 use rusqlite::{Connection, params};
 use tokio::sync::oneshot;
+use zstd::bulk::Compressor;
 
 use crate::drive::Outcome;
 use crate::request::Request;
@@ -21,6 +23,11 @@ const BATCH_STEPS: usize = 64;
 const BATCH_BYTES: usize = 4 << 20;
 /// More than there are callers, so that none of them blocks here.
 const WAITING: usize = 4096;
+
+thread_local! {
+    /// Each thread's compressor, at the store's level: to make one costs as much as to pack a body.
+    static PACKER: RefCell<Compressor<'static>> = RefCell::new(Compressor::new(1).expect("zstd"));
+}
 
 /// What one caller writes.
 struct Rows {
@@ -91,7 +98,7 @@ async fn call_all(jobs: SyncSender<Job>, list: Vec<Rows>) -> Outcome {
     let mut outcome = Outcome::default();
     for mut rows in list {
         let began = Instant::now();
-        let packed = zstd::bulk::compress(&rows.body, 1).expect("zstd");
+        let packed = PACKER.with_borrow_mut(|packer| packer.compress(&rows.body)).expect("zstd");
         let codec = u8::from(packed.len() < rows.body.len());
         if codec == 1 {
             rows.body = packed;

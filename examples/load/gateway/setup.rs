@@ -16,13 +16,15 @@ pub(crate) fn other_route(number: usize) -> String {
 pub(crate) struct Setup {
     /// `store.retention`.
     pub(crate) retention: &'static str,
+    /// `dedupe_window` of every route, which no retention may be shorter than.
+    pub(crate) dedupe_window: &'static str,
     /// Milliseconds that the agent of route `burst` works, and how many of it run at once.
     pub(crate) stub: (u64, u32),
 }
 
 impl Default for Setup {
     fn default() -> Self {
-        Setup { retention: "30d", stub: (50, 8) }
+        Setup { retention: "30d", dedupe_window: "1h", stub: (50, 8) }
     }
 }
 
@@ -52,6 +54,9 @@ impl Setup {
         routes.insert("ignored".into(), json!({"agent": "stub", "events": ["release"]}));
         for number in 0..OTHER_ROUTES {
             routes.insert(other_route(number), json!({"agent": "stamp", "prompt": "{delivery_id}"}));
+        }
+        for route in routes.values_mut() {
+            route["dedupe_window"] = self.dedupe_window.into();
         }
         let config = json!({
             "server": {"port": 0, "secret": SECRET, "max_connections": 2048, "shutdown_grace": "0s"},

@@ -1,21 +1,22 @@
 //! One attempt: plan, do, judge.
 
-use std::io::Write as _;
-use std::os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _};
-use std::path::Path;
 use std::time::Duration;
 
 use ledger::ClaimedDelivery;
-use targets::{Append, End, Message, Process, Reply, Step, Surroundings, Target, Verdict};
-use tokio::time::timeout;
+use targets::{End, Message, Process, Reply, Step, Surroundings, Target, Verdict};
+use tokio::time::{Instant, sleep};
 use tokio_util::sync::CancellationToken;
 
+use super::append;
 use crate::Core;
 use crate::egress::Client;
 use crate::process::{self, Exit, Job, Mark};
 
 /// Bytes of a program's stderr that are kept for the error.
 const STDERR_KEPT: usize = 4096;
+
+/// How long a program waits for a machine that is short of what a start takes, before that is an attempt.
+const MEANS: Duration = Duration::from_mins(5);
 
 /// Sends a message once.
 pub(super) async fn attempt(core: &Core, client: &Client, target: &Target, delivery: &ClaimedDelivery) -> Verdict {
@@ -31,7 +32,7 @@ pub(super) async fn attempt(core: &Core, client: &Client, target: &Target, deliv
             tracing::info!(route = delivery.route, delivery_id = delivery.id, answer = %line, "answer");
             Reply::Written
         }
-        Step::Append(line) => append(line, target.timeout).await,
+        Step::Append(line) => append::append(line, target.timeout).await,
         Step::Http(http) => client.send(http, target.timeout).await,
         Step::Process(process) => start(core, delivery, process, target).await,
     };
@@ -53,36 +54,6 @@ fn message(delivery: &ClaimedDelivery) -> Message {
     }
 }
 
-/// Writes in a thread of its own, which a disk that does not answer may hold for ever: nobody waits for it beyond `patience`.
-async fn append(append: &Append, patience: Duration) -> Reply {
-    let line = append.clone();
-    match timeout(patience, tokio::task::spawn_blocking(move || write_line(&line))).await {
-        Ok(Ok(Ok(()))) => Reply::Written,
-        Ok(Ok(Err(error))) => Reply::WriteFailed(error.to_string()),
-        Ok(Err(error)) => Reply::WriteFailed(error.to_string()),
-        Err(_) => Reply::NoAnswer("the disk did not answer in time".into()),
-    }
-}
-
-/// One write of the whole line, then the disk: an answer that counts as delivered is there after a power cut.
-fn write_line(append: &Append) -> std::io::Result<()> {
-    let path = Path::new(&append.path);
-    if let Some(folder) = path.parent() {
-        std::fs::DirBuilder::new().recursive(true).mode(0o700).create(folder)?;
-    }
-    let mut options = std::fs::OpenOptions::new();
-    options.create(true).append(true).mode(0o600);
-    // A named pipe without a reader would hold the call up for ever.
-    options.custom_flags(rustix::fs::OFlags::NONBLOCK.bits().cast_signed());
-    let mut file = options.open(path)?;
-    if !file.metadata()?.is_file() {
-        return Err(std::io::Error::new(std::io::ErrorKind::InvalidInput, "not a regular file"));
-    }
-    file.write_all(append.line.as_bytes())?;
-    points::reach("delivery.appended");
-    file.sync_data()
-}
-
 async fn start(core: &Core, delivery: &ClaimedDelivery, process: &Process, target: &Target) -> Reply {
     let job = Job {
         argv: process.argv.clone(),
@@ -94,17 +65,37 @@ async fn start(core: &Core, delivery: &ClaimedDelivery, process: &Process, targe
         lock: core.runs_folder().join(format!("{}.lock", delivery.id)),
         stdout_limit: 0,
         stderr_limit: STDERR_KEPT,
+        started: CancellationToken::new(),
     };
-    let report = process::run(job, &CancellationToken::new()).await;
+    let report = start_when_possible(core, &job).await;
     let end = match report.exit {
         Exit::Code(status) => End::Code(status),
         Exit::Signal(number) => End::Signal(number),
         Exit::TimedOut | Exit::Stopped => End::TimedOut(target.timeout),
         Exit::Lost => return Reply::NoAnswer("the process that watched over the program was killed".into()),
-        Exit::NotStarted(why) => {
+        Exit::NotStarted(why) | Exit::NoMeans(why) => {
             let program = process.argv.first().map_or("", String::as_str);
             return Reply::NotSent(format!("cannot start {program}: {why}"));
         }
     };
     Reply::Ended { end, stderr_end: report.stderr }
+}
+
+/// Runs a program. Where the machine is short of what a start takes, nothing has been sent: it is tried again here for a while,
+/// since an attempt that failed would count.
+async fn start_when_possible(core: &Core, job: &Job) -> process::Report {
+    let until = Instant::now() + MEANS;
+    let mut wait = Duration::from_secs(1);
+    loop {
+        let report = process::run(job.clone(), &CancellationToken::new()).await;
+        if job.started.is_cancelled() {
+            core.brake.release();
+        }
+        match &report.exit {
+            Exit::NoMeans(why) if Instant::now() < until => core.brake.pull(why),
+            _ => return report,
+        }
+        sleep(wait).await;
+        wait = (2 * wait).min(Duration::from_secs(15));
+    }
 }

@@ -41,6 +41,7 @@ impl Courier {
 
     /// Sends until `shutdown`. Attempts under way go on.
     pub async fn run(self, shutdown: CancellationToken) {
+        let _watch = self.core.broken.watch();
         loop {
             let wait = match self.send_all().await {
                 Ok(wait) => wait,
@@ -94,6 +95,7 @@ impl Courier {
         count(&under_way, &target.name, 1);
         core.sending.begin(&delivery.id);
         self.sending.spawn(async move {
+            let _watch = core.broken.watch();
             points::reach("delivery.claimed");
             let verdict = attempt::attempt(&core, &client, &target, &delivery).await;
             points::reach("delivery.sent");

@@ -26,6 +26,7 @@ pub async fn recover(core: &Arc<Core>, tasks: &TaskTracker) -> Result<(), ledger
         points::reach("recover.delivery_adopted");
         let core = Arc::clone(core);
         tasks.spawn(async move {
+            let _watch = core.broken.watch();
             let id = stuck.id.clone();
             settle(&core, stuck).await;
             core.sending.end(&id);

@@ -115,7 +115,7 @@ async fn admit(ingest: &Ingest, route: &Arc<Route>, received: Received<'_>) -> A
             let answer = Answer::Ignored { reason, event: event.event_type.clone(), route: event.route.clone() };
             // The record is for people who look; a sender is answered the same when it cannot be kept.
             if let Err(error) = core.ledger.record_ignored(Ignored { event, reason: reason.to_owned() }).await {
-                tracing::warn!(%error, route = route.name, reason, "an ignored event was not recorded");
+                core.signals.ledger_failed("record an ignored event", &error);
             }
             answer
         }

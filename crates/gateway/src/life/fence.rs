@@ -34,7 +34,7 @@ impl Fence {
             return Ok(Verdict::Over);
         }
         let mut boots = core.boots();
-        if core.ledger.renew(boot).await? == Renewal::Kept {
+        if matches!(core.ledger.renew(boot).await?, Renewal::Kept { .. }) {
             self.asked = Some(boot);
             return Ok(Verdict::Again);
         }

@@ -44,6 +44,11 @@ pub fn wait_until_gone(lock: &Path, mark: &Mark) -> std::io::Result<()> {
     }
 }
 
+/// Removes a file of a job, unless something of the job holds its lock. `false`: it is held.
+pub fn remove_unless_held(path: &Path) -> std::io::Result<bool> {
+    Ok(taken(&File::open(path)?)? && std::fs::remove_file(path).map(|()| true)?)
+}
+
 /// Takes the lock when it is free; taking it again is no error.
 fn taken(file: &File) -> std::io::Result<bool> {
     match flock(file, FlockOperation::NonBlockingLockExclusive) {

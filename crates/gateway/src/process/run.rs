@@ -43,6 +43,8 @@ pub struct Job {
     pub stdout_limit: usize,
     /// Bytes of standard error that are kept, from the end.
     pub stderr_limit: usize,
+    /// Cancelled once the program has been started.
+    pub started: CancellationToken,
 }
 
 /// How a program ended.
@@ -60,6 +62,8 @@ pub enum Exit {
     Lost,
     /// It could not be started; the text says why.
     NotStarted(String),
+    /// It was not started, because the machine was short of files, processes, memory or disk; the text says of what.
+    NoMeans(String),
 }
 
 /// What came of a job.
@@ -83,7 +87,7 @@ pub async fn run(job: Job, stop: &CancellationToken) -> Report {
             points::reach("process.spawned");
             attend(warden, job, stop).await
         }
-        Err(error) => not_started(format!("no warden could be started for it: {error}")),
+        Err(error) => report(Exit::NoMeans(format!("no process to watch over it could be started: {error}"))),
     };
     points::reach("process.ended");
     // Only now, when nothing of it runs any more.
@@ -92,8 +96,8 @@ pub async fn run(job: Job, stop: &CancellationToken) -> Report {
     report
 }
 
-fn not_started(why: String) -> Report {
-    Report { exit: Exit::NotStarted(why), stdout: Vec::new(), stdout_cut: false, stderr: String::new() }
+fn report(exit: Exit) -> Report {
+    Report { exit, stdout: Vec::new(), stdout_cut: false, stderr: String::new() }
 }
 
 fn start(job: &Job) -> std::io::Result<Child> {
@@ -118,7 +122,7 @@ fn start(job: &Job) -> std::io::Result<Child> {
 
 async fn attend(mut warden: Child, job: Job, stop: &CancellationToken) -> Report {
     let (Some(control), Some(frames)) = (warden.stdin.take(), warden.stdout.take()) else {
-        return not_started("the warden has no pipes".into());
+        return report(Exit::NoMeans("the warden has no pipes".into()));
     };
     let (name, value) = job.mark.entry();
     let mark = (name.to_owned(), value.to_owned());
@@ -138,7 +142,7 @@ async fn attend(mut warden: Child, job: Job, stop: &CancellationToken) -> Report
     let warden_pid = warden.id().and_then(|pid| Pid::from_raw(pid.try_into().ok()?));
     // The control pipe must stay open until the end: closing it means that the gateway has gone.
     let (talk, listen) =
-        (talk(control, &order, &job.stdin, stop), listen(frames, &mut stdout, &mut stderr, &mut group));
+        (talk(control, &order, &job.stdin, stop), listen(frames, &mut stdout, &mut stderr, &mut group, &job.started));
     let end = tokio::select! {
         end = listen => end,
         () = overdue(warden_pid, job.timeout, stop) => None,
@@ -150,6 +154,7 @@ async fn attend(mut warden: Child, job: Job, stop: &CancellationToken) -> Report
         Some(End::TimedOut) => Exit::TimedOut,
         Some(End::Stopped) => Exit::Stopped,
         Some(End::NotStarted(why)) => Exit::NotStarted(why),
+        Some(End::NoMeans(why)) => Exit::NoMeans(why),
         None => {
             let exit = if stop.is_cancelled() {
                 Exit::Stopped
@@ -216,7 +221,13 @@ async fn talk(
 }
 
 /// Takes frames until the last one; `None` when the warden ended without it. `group` becomes the program's group.
-async fn listen(mut frames: ChildStdout, stdout: &mut Head, stderr: &mut Tail, group: &mut Option<Pid>) -> Option<End> {
+async fn listen(
+    mut frames: ChildStdout,
+    stdout: &mut Head,
+    stderr: &mut Tail,
+    group: &mut Option<Pid>,
+    started: &CancellationToken,
+) -> Option<End> {
     let mut body = Vec::new();
     loop {
         let mut head = [0; 5];
@@ -232,6 +243,7 @@ async fn listen(mut frames: ChildStdout, stdout: &mut Head, stderr: &mut Tail, g
             wire::STARTED => {
                 *group = body.as_slice().try_into().ok().map(i32::from_be_bytes).and_then(Pid::from_raw);
                 points::reach("process.started");
+                started.cancel();
             }
             wire::STDOUT => stdout.push(&body),
             wire::STDERR => stderr.push(&body),

@@ -9,6 +9,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
+use rustix::io::Errno;
 use rustix::process::{Pid, Signal, getpid, set_child_subreaper};
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 
@@ -45,9 +46,14 @@ pub fn main() -> ExitCode {
         return ExitCode::FAILURE;
     }
     let out = Arc::new(Mutex::new(std::io::stdout()));
-    let end = match start(&order) {
-        Ok(child) => attend(child, &order, stdin, control, &out),
-        Err(error) => End::NotStarted(why_not_started(&order, &error)),
+    // Before the program: one that runs cannot be unstarted when there is nobody to read what it says.
+    let end = match Crew::hire() {
+        Ok(crew) => match start(&order) {
+            Ok(child) => attend(child, &order, stdin, control, &out, crew),
+            Err(error) if short_of_means(&error) => End::NoMeans(error.to_string()),
+            Err(error) => End::NotStarted(why_not_started(&order, &error)),
+        },
+        Err(error) => End::NoMeans(format!("no thread could be started: {error}")),
     };
     let report = serde_json::to_vec(&end).unwrap_or_default();
     say(&out, END, &report);
@@ -72,6 +78,12 @@ fn start(order: &Order) -> std::io::Result<Child> {
     command.spawn()
 }
 
+/// Whether a start failed for a fault of the machine's, which goes away by itself, and not of the program's.
+fn short_of_means(error: &std::io::Error) -> bool {
+    let errno = Errno::from_io_error(error);
+    matches!(errno, Some(Errno::AGAIN | Errno::NOMEM | Errno::MFILE | Errno::NFILE | Errno::IO | Errno::NOSPC))
+}
+
 /// A warden ends with its program or its gateway, not by the polite signals: a program could send them to its parent, and somebody
 /// who ends all that is called doorbell means the gateway. Caught, not ignored: programs would inherit that.
 fn deafen() {
@@ -90,18 +102,28 @@ fn why_not_started(order: &Order, error: &std::io::Error) -> String {
     }
 }
 
-fn attend(mut child: Child, order: &Order, stdin: Vec<u8>, control: std::io::Stdin, out: &Arc<Mutex<Stdout>>) -> End {
+fn attend(
+    mut child: Child,
+    order: &Order,
+    stdin: Vec<u8>,
+    control: std::io::Stdin,
+    out: &Arc<Mutex<Stdout>>,
+    mut crew: Crew,
+) -> End {
     say(out, STARTED, &child.id().to_be_bytes());
     let deadline = Instant::now() + Duration::from_millis(order.timeout_ms);
     let grace = Duration::from_millis(order.grace_ms);
     let (happened, happenings) = channel();
-    feed(child.stdin.take(), stdin);
-    listen(control, happened.clone());
-    forward(child.stdout.take(), STDOUT, Arc::clone(out), happened.clone());
-    forward(child.stderr.take(), STDERR, Arc::clone(out), happened.clone());
+    let (input, output, errors) = (child.stdin.take(), child.stdout.take(), child.stderr.take());
+    let (listener, reader, other_reader) = (happened.clone(), happened.clone(), happened.clone());
+    let (stdout, stderr) = (Arc::clone(out), Arc::clone(out));
+    crew.give(move || feed(input, &stdin));
+    crew.give(move || listen(control, &listener));
+    crew.give(move || forward(output, STDOUT, &stdout, &reader));
+    crew.give(move || forward(errors, STDERR, &stderr, &other_reader));
     // A process id is below 2^31 and never 0.
     let group = Pid::from_child(&child);
-    thread::spawn(move || {
+    crew.give(move || {
         let status = child.wait();
         let _ = happened.send(Happening::Exited(status));
     });
@@ -113,6 +135,31 @@ fn attend(mut child: Child, order: &Order, stdin: Vec<u8>, control: std::io::Std
     watch.end_everything(grace);
     watch.drain();
     early.unwrap_or_else(|| watch.exit())
+}
+
+type Task = Box<dyn FnOnce() + Send>;
+
+/// The threads of a warden, which wait for their tasks.
+struct Crew(Vec<Sender<Task>>);
+
+impl Crew {
+    /// Threads that a warden needs.
+    const SIZE: usize = 5;
+
+    fn hire() -> std::io::Result<Crew> {
+        let hire_one = |_| {
+            let (give, take) = channel::<Task>();
+            thread::Builder::new().spawn(move || take.recv().map(|task| task())).map(|_| give)
+        };
+        (0..Crew::SIZE).map(hire_one).collect::<std::io::Result<_>>().map(Crew)
+    }
+
+    /// Gives a task to one who has none.
+    fn give(&mut self, task: impl FnOnce() + Send + 'static) {
+        if let Some(idle) = self.0.pop() {
+            let _ = idle.send(Box::new(task));
+        }
+    }
 }
 
 struct Watch {
@@ -190,50 +237,44 @@ impl Watch {
     }
 }
 
-/// Writes the program's input in a thread of its own: a program that does not read must not hold anything else up, and
-/// one that ends without reading is no error.
-fn feed(pipe: Option<std::process::ChildStdin>, stdin: Vec<u8>) {
-    thread::spawn(move || {
-        if let Some(mut pipe) = pipe {
-            let _ = pipe.write_all(&stdin);
-        }
-    });
+/// Writes the program's input: one that does not read must hold nothing else up, and one that ends without reading is no
+/// error.
+fn feed(pipe: Option<std::process::ChildStdin>, stdin: &[u8]) {
+    if let Some(mut pipe) = pipe {
+        let _ = pipe.write_all(stdin);
+    }
 }
 
-fn listen(mut control: std::io::Stdin, happened: Sender<Happening>) {
-    thread::spawn(move || {
-        let mut byte = [0];
+fn listen(mut control: std::io::Stdin, happened: &Sender<Happening>) {
+    let mut byte = [0];
+    loop {
+        let happening = match control.read(&mut byte) {
+            Ok(0) => Happening::Orphaned,
+            Ok(_) if byte[0] == STOP => Happening::Stop,
+            Err(error) if error.kind() != std::io::ErrorKind::Interrupted => Happening::Orphaned,
+            _ => continue,
+        };
+        let last = matches!(happening, Happening::Orphaned);
+        if happened.send(happening).is_err() || last {
+            return;
+        }
+    }
+}
+
+fn forward(pipe: Option<impl Read>, tag: u8, out: &Mutex<Stdout>, happened: &Sender<Happening>) {
+    let mut buffer = vec![0; 32 * 1024];
+    if let Some(mut pipe) = pipe {
         loop {
-            let happening = match control.read(&mut byte) {
-                Ok(0) => Happening::Orphaned,
-                Ok(_) if byte[0] == STOP => Happening::Stop,
-                Err(error) if error.kind() != std::io::ErrorKind::Interrupted => Happening::Orphaned,
-                _ => continue,
-            };
-            let last = matches!(happening, Happening::Orphaned);
-            if happened.send(happening).is_err() || last {
-                return;
+            match pipe.read(&mut buffer) {
+                Ok(0) => break,
+                // What a gateway that has gone cannot take is read all the same, so that the program is not held up.
+                Ok(length) => say(out, tag, &buffer[..length]),
+                Err(error) if error.kind() == std::io::ErrorKind::Interrupted => {}
+                Err(_) => break,
             }
         }
-    });
-}
-
-fn forward(pipe: Option<impl Read + Send + 'static>, tag: u8, out: Arc<Mutex<Stdout>>, happened: Sender<Happening>) {
-    thread::spawn(move || {
-        let mut buffer = vec![0; 32 * 1024];
-        if let Some(mut pipe) = pipe {
-            loop {
-                match pipe.read(&mut buffer) {
-                    Ok(0) => break,
-                    // What a gateway that has gone cannot take is read all the same, so that the program is not held up.
-                    Ok(length) => say(&out, tag, &buffer[..length]),
-                    Err(error) if error.kind() == std::io::ErrorKind::Interrupted => {}
-                    Err(_) => break,
-                }
-            }
-        }
-        let _ = happened.send(Happening::Drained);
-    });
+    }
+    let _ = happened.send(Happening::Drained);
 }
 
 fn say(out: &Mutex<Stdout>, tag: u8, bytes: &[u8]) {

@@ -45,6 +45,8 @@ pub(super) enum End {
     TimedOut,
     Stopped,
     NotStarted(String),
+    /// The machine was short of something; nothing was started.
+    NoMeans(String),
 }
 
 pub(super) fn write_frame(out: &mut impl Write, tag: u8, bytes: &[u8]) -> std::io::Result<()> {

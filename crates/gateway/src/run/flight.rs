@@ -7,12 +7,13 @@ use std::time::{Duration, Instant};
 use config::Route;
 use ledger::{ClaimedRun, FinishRun, Finished, RunRecord};
 use rules::retry::Backoff;
-use rules::run_end::{self, Policy};
+use rules::run_end::{self, Ending, Policy};
 use tokio::time::sleep;
+use tokio_util::sync::CancellationToken;
 
 use super::flights::Flight;
 use super::outcome::{Outcome, Parcel};
-use super::prepare::{self, Prepared};
+use super::prepare::{self, Prepared, Unprepared};
 use super::stop_command;
 use crate::life::fence::{Fence, Verdict};
 use crate::process::{self, Exit, Job, Mark, Report};
@@ -27,15 +28,21 @@ const OFFER_AGAIN: Duration = Duration::from_secs(1);
 /// Carries a run to its end. Returns when the end is on record, or when it is clear that it never will be.
 pub(super) async fn fly(core: &Arc<Core>, run: ClaimedRun, flight: &Flight) {
     let began = Instant::now();
-    core.signals.run_started(&run.route, &run.agent, &run.event_id, &run.run_id, run.attempt);
     let config = core.config();
     let (outcome, policy, parcels) = match prepare::prepare(core, &config, &run).await {
         Ok(prepared) => {
             let outcome = call(core, &run, &prepared, flight).await;
             (outcome, policy(Some(&prepared.route)), prepared.parcels)
         }
-        Err(why) => (Outcome::unprepared(why), policy(None), Vec::new()),
+        Err(Unprepared::Fault(why)) => (Outcome::unprepared(why), policy(None), Vec::new()),
+        Err(Unprepared::Ledger(error)) => {
+            core.signals.ledger_failed("prepare a run", &error);
+            (Outcome::unstarted(flight.wish(), &error.to_string()), policy(None), Vec::new())
+        }
     };
+    if outcome.ending == Ending::Unstarted {
+        core.brake.pull(outcome.record.error.as_deref().unwrap_or_default());
+    }
     land(core, &run, outcome, &policy, parcels, began).await;
 }
 
@@ -62,7 +69,7 @@ async fn call(core: &Core, run: &ClaimedRun, prepared: &Prepared, flight: &Fligh
     if let Some(file) = &call.prompt_file
         && let Err(error) = process::write_private(Path::new(&file.path), file.content.as_bytes())
     {
-        return Outcome::unprepared(format!("cannot write the prompt's file {}: {error}", file.path));
+        return Outcome::unstarted(flight.wish(), &format!("cannot write the prompt's file {}: {error}", file.path));
     }
     points::reach("run.prepared");
     let agent = &prepared.agent;
@@ -77,8 +84,19 @@ async fn call(core: &Core, run: &ClaimedRun, prepared: &Prepared, flight: &Fligh
         lock: prepare::lock_file(core, &run.run_id),
         stdout_limit: usize::try_from(agent.max_output_bytes).unwrap_or(usize::MAX),
         stderr_limit: STDERR_KEPT,
+        started: CancellationToken::new(),
     };
-    let report = process::run(job, &flight.stop).await;
+    let started = job.started.clone();
+    let mut running = Box::pin(process::run(job, &flight.stop));
+    let report = tokio::select! {
+        biased;
+        () = started.cancelled() => {
+            core.brake.release();
+            core.signals.run_started(&run.route, &run.agent, &run.event_id, &run.run_id, run.attempt);
+            running.await
+        }
+        report = &mut running => report,
+    };
     if let (Exit::TimedOut | Exit::Stopped | Exit::Lost, Some(stop)) = (&report.exit, &call.stop) {
         stop_command::run(core, &run.run_id, stop).await;
     }
@@ -98,7 +116,7 @@ fn exit(report: &Report, timeout: Duration, argv: &[String]) -> agents::Exit {
         Exit::TimedOut => agents::Exit::TimedOut(timeout),
         Exit::Stopped => agents::Exit::Signal(15),
         Exit::Lost => agents::Exit::Lost,
-        Exit::NotStarted(why) => {
+        Exit::NotStarted(why) | Exit::NoMeans(why) => {
             agents::Exit::NotStarted { program: argv.first().cloned().unwrap_or_default(), why: why.clone() }
         }
     }
@@ -108,6 +126,7 @@ async fn land(core: &Core, run: &ClaimedRun, outcome: Outcome, policy: &Policy, 
     let now = core.clock.now();
     let next = run_end::judge(outcome.ending.clone(), run.standing, policy, now, chance::jitter());
     let deliveries = outcome.deliveries(parcels, now);
+    let unstarted = outcome.ending == Ending::Unstarted;
     let finish = FinishRun {
         run_id: run.run_id.clone(),
         boot: core.boot(),
@@ -122,6 +141,11 @@ async fn land(core: &Core, run: &ClaimedRun, outcome: Outcome, policy: &Policy, 
     let event_state = finish.next.state.as_str();
     if record(core, &finish).await == Finished::Fenced {
         tracing::warn!(run_id = run.run_id, "the run's result came too late and was not written");
+        return;
+    }
+    if unstarted {
+        // The brake says it once, not for each try.
+        tracing::debug!(run_id = run.run_id, error, "run not started");
         return;
     }
     core.signals.run_ended(&RunEnded {

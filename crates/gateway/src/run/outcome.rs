@@ -34,6 +34,15 @@ impl Outcome {
         Outcome::failed(why, RunRecord::default())
     }
 
+    /// The outcome of a run that the machine or the gateway could not begin: its event is where it was.
+    pub(super) fn unstarted(wish: Option<StopWish>, why: &str) -> Outcome {
+        let outcome = Outcome::cut_off(wish, why, RunRecord::default());
+        match outcome.ending {
+            Ending::Interrupted => Outcome { ending: Ending::Unstarted, ..outcome },
+            _ => outcome,
+        }
+    }
+
     fn failed(why: String, record: RunRecord) -> Outcome {
         Outcome {
             state: RunState::Failed,
@@ -56,6 +65,9 @@ impl Outcome {
                 _ => "the gateway stopped",
             };
             return Outcome::cut_off(wish, why, record);
+        }
+        if let Exit::NoMeans(why) = &report.exit {
+            return Outcome::unstarted(wish, why);
         }
         match verdict() {
             RunVerdict::Succeeded(answer) => Outcome::succeeded(answer, record),

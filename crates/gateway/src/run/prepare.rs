@@ -22,13 +22,22 @@ pub(super) struct Prepared {
     pub(super) parcels: Vec<Parcel>,
 }
 
-/// Renders a run's prompt and values by the route as it is now. The error is for the run's record.
-pub(super) async fn prepare(core: &Core, config: &Config, run: &ClaimedRun) -> Result<Prepared, String> {
-    let route = config.routes.get(&run.route).ok_or("the route has gone")?;
-    let agent = config.agents.get(&run.agent).ok_or_else(|| format!("there is no agent {}", run.agent))?;
-    let request = core.ledger.request(&run.event_id).await.map_err(|error| error.to_string())?;
+/// Why a run was not prepared.
+pub(super) enum Unprepared {
+    /// By what its event or the configuration is; the text is for the run's record.
+    Fault(String),
+    /// The ledger could not be read.
+    Ledger(ledger::Error),
+}
+
+/// Renders a run's prompt and values by the route as it is now.
+pub(super) async fn prepare(core: &Core, config: &Config, run: &ClaimedRun) -> Result<Prepared, Unprepared> {
+    let fault = |why: String| Unprepared::Fault(why);
+    let route = config.routes.get(&run.route).ok_or_else(|| fault("the route has gone".into()))?;
+    let agent = config.agents.get(&run.agent).ok_or_else(|| fault(format!("there is no agent {}", run.agent)))?;
+    let request = core.ledger.request(&run.event_id).await.map_err(Unprepared::Ledger)?;
     // Parsing is work for a processor, up to the largest body.
-    let stored = tokio::task::block_in_place(|| Stored::parse(request)).map_err(|error| error.to_string())?;
+    let stored = tokio::task::block_in_place(|| Stored::parse(request)).map_err(|error| fault(error.to_string()))?;
     let scope = stored.scope(&run.event_type, &run.route, &run.delivery_id, &run.event_id);
     let prompt = match &route.prompt {
         Some(template) => template.render(&scope).text,

@@ -27,6 +27,7 @@ pub async fn recover(core: &Arc<Core>, tasks: &TaskTracker) -> Result<(), ledger
         points::reach("recover.run_found");
         let core = Arc::clone(core);
         tasks.spawn(async move {
+            let _watch = core.broken.watch();
             let run_id = orphan.run_id.clone();
             end(&core, orphan, &flight).await;
             points::reach("recover.run_recorded");

@@ -11,7 +11,7 @@ use tokio::time::sleep;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
-use super::{flight, flights::Flight};
+use super::{brake::Leave, flight, flights::Flight};
 use crate::{Core, chance};
 
 /// Without a bell and without a due time the ledger is looked at now and then all the same.
@@ -35,6 +35,7 @@ impl Scheduler {
 
     /// Starts runs until `shutdown`. Runs in flight go on.
     pub async fn run(self, shutdown: CancellationToken) {
+        let _watch = self.core.broken.watch();
         loop {
             let wait = match self.start_all().await {
                 Ok(wait) => wait,
@@ -55,7 +56,12 @@ impl Scheduler {
     async fn start_all(&self) -> Result<Duration, ledger::Error> {
         let config = self.core.config();
         loop {
-            let claim = self.claim(&config);
+            let mut claim = self.claim(&config);
+            match self.core.brake.leave() {
+                Leave::All => {}
+                Leave::One => claim.run_ids.truncate(1),
+                Leave::None(wait) => return Ok(wait),
+            }
             if claim.run_ids.is_empty() {
                 // The end of a run rings the bell.
                 return Ok(LONGEST_SLEEP);
@@ -64,6 +70,7 @@ impl Scheduler {
             let claimed = self.core.ledger.claim_runs(claim).await?;
             let started = claimed.len();
             if started > 0 {
+                self.core.brake.trying();
                 points::reach("run.claimed");
             }
             for run in claimed {
@@ -118,6 +125,7 @@ impl Scheduler {
         let flight = self.core.flights.begin(&run.run_id, &run.route, &run.agent);
         let core = Arc::clone(&self.core);
         self.runs.spawn(async move {
+            let _watch = core.broken.watch();
             let run_id = run.run_id.clone();
             flight::fly(&core, run, &flight).await;
             points::reach("run.finished");

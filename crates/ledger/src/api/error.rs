@@ -17,6 +17,15 @@ pub enum Error {
     /// The database failed; the text says how.
     #[error("the ledger cannot be used: {0}")]
     Unavailable(String),
+    /// The database cannot be reached, or went away in the middle; the text says how it shows.
+    #[error("the ledger's database cannot be reached: {0}")]
+    Away(String),
+    /// The file is damaged; the text says how it shows. Nothing new is taken until somebody has seen to it.
+    #[error(
+        "the ledger is damaged: {0}; with doorbell stopped, put a backup in its place, save what can be saved with \
+         `sqlite3 FILE .recover`, or move it away to begin with an empty one"
+    )]
+    Damaged(String),
     /// The store was closed: the gateway is stopping.
     #[error("the ledger is closed")]
     Closed,

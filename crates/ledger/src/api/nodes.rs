@@ -19,7 +19,10 @@ pub struct Lease {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Renewal {
     /// The boot lives, and all that it has under way is still its own.
-    Kept,
+    Kept {
+        /// When the first lease of another boot ends unless it is renewed: then there may be something to take over.
+        look_again: Option<Duration>,
+    },
     /// The boot lives no more: stop what it has under way and begin another one.
     Lost,
 }

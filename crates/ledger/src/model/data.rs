@@ -12,6 +12,8 @@ use crate::{Boot, Delivery, Error, Event, Millis, Run, StoredRequest};
 pub(super) struct Data {
     /// Every life that there was, oldest first.
     pub(super) nodes: Vec<NodeRow>,
+    /// What the clock said when it was noted last.
+    pub(super) time: Option<Millis>,
     /// The number that was given to a row last.
     pub(super) last: u64,
     pub(super) events: Vec<EventRow>,

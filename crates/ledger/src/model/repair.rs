@@ -9,6 +9,21 @@ use super::data::Data;
 use crate::{Error, Key, Millis};
 
 impl Data {
+    pub(super) fn keep_time(&mut self, now: Millis, back: Option<Millis>) -> Option<Millis> {
+        let back = back.unwrap_or_else(|| self.time.map_or(0, |noted| noted - now)).max(0);
+        let earlier = |at: Millis| at - back;
+        for event in &mut self.events {
+            event.shown.due_at = event.shown.due_at.map(earlier);
+            if matches!(event.shown.state, EventState::Failed | EventState::Held | EventState::Queued) {
+                event.standing.later_since = event.standing.later_since.map(earlier);
+            }
+        }
+        for delivery in &mut self.deliveries {
+            delivery.shown.due_at = delivery.shown.due_at.map(earlier);
+        }
+        self.time.replace(now)
+    }
+
     pub(super) fn cancel_event(&mut self, id: &str, reason: &str, now: Millis) -> Result<(), Error> {
         let event = &mut self.event_mut(id)?.shown;
         if event.state == EventState::Running {

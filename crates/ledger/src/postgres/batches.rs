@@ -116,7 +116,7 @@ impl Writer {
             }
             Err(failure) => {
                 let error = Error::from(failure);
-                tracing::error!(%error, requests = requests.len(), "the ledger could not commit");
+                tracing::debug!(%error, requests = requests.len(), "the ledger could not commit");
                 requests.iter().map(|_| Err(error.clone())).collect()
             }
         }

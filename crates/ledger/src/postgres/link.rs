@@ -96,9 +96,15 @@ impl From<tokio_postgres::Error> for Failure {
             Some(code) if ["22", "23", "54"].iter().any(|class| code.code().starts_with(class)) => {
                 Failure::Refused(text)
             }
-            _ => Failure::Told(Error::Unavailable(text)),
+            _ => Failure::Told(told(&error, text)),
         }
     }
+}
+
+/// A database that shuts down or starts says so; one that has gone says nothing.
+fn told(error: &tokio_postgres::Error, text: String) -> Error {
+    let gone = error.code().is_none_or(|code| ["08", "57P"].iter().any(|class| code.code().starts_with(class)));
+    if gone { Error::Away(text) } else { Error::Unavailable(text) }
 }
 
 impl From<Failure> for Error {
@@ -132,7 +138,7 @@ pub(super) struct Link {
 struct Rest {
     until: Option<Instant>,
     wait: Duration,
-    why: String,
+    why: Option<Error>,
 }
 
 impl Link {
@@ -169,7 +175,7 @@ impl Link {
         if self.pool.status().available == 0
             && let Some(why) = self.resting()
         {
-            return Err(Error::Unavailable(why));
+            return Err(why);
         }
         let answer = self.pool.get().await;
         let why = match answer {
@@ -179,24 +185,24 @@ impl Link {
             }
             Err(PoolError::Closed) => return Err(Error::Closed),
             Err(PoolError::Timeout(TimeoutType::Wait)) => return Err(Error::Busy),
-            Err(PoolError::Timeout(_)) => "the database does not answer".to_owned(),
-            Err(PoolError::Backend(error)) => explain(&error),
-            Err(other) => other.to_string(),
+            Err(PoolError::Timeout(_)) => Error::Away("it does not answer".to_owned()),
+            Err(PoolError::Backend(error)) => told(&error, explain(&error)),
+            Err(other) => Error::Unavailable(other.to_string()),
         };
         let mut rest = self.rest();
         rest.wait = if rest.until.is_some() { (rest.wait * 2).min(LONGEST_WAIT) } else { FIRST_WAIT };
         rest.until = Some(Instant::now() + rest.wait);
-        rest.why.clone_from(&why);
-        Err(Error::Unavailable(why))
+        rest.why = Some(why.clone());
+        Err(why)
     }
 
     fn rest(&self) -> std::sync::MutexGuard<'_, Rest> {
         self.rest.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn resting(&self) -> Option<String> {
+    fn resting(&self) -> Option<Error> {
         let rest = self.rest();
-        rest.until.is_some_and(|until| Instant::now() < until).then(|| rest.why.clone())
+        rest.why.clone().filter(|_| rest.until.is_some_and(|until| Instant::now() < until))
     }
 
     pub(super) fn close(&self) {
@@ -239,7 +245,7 @@ impl Tx {
         };
         match timeout_at(self.deadline, both).await {
             Ok(answer) => Ok(answer?),
-            Err(_) => Err(Error::Unavailable("the database does not answer in time".into()).into()),
+            Err(_) => Err(Error::Away("it does not answer in time".into()).into()),
         }
     }
 

@@ -57,13 +57,21 @@ pub(super) async fn stays(tx: &Tx, boot: Boot) -> Result<bool, Failure> {
 
 /// A lease that has ended is taken up again when nobody has ended the boot: nothing of its was taken over then.
 pub(super) async fn renew(tx: &Tx, boot: Boot) -> Result<Renewal, Failure> {
-    let rows = tx
-        .execute(
-            "UPDATE nodes SET lease_until = clock_timestamp() + interval '30 seconds' WHERE boot = $1 AND NOT ended",
+    let kept = tx
+        .optional(
+            "UPDATE nodes SET lease_until = clock_timestamp() + interval '30 seconds' WHERE boot = $1 AND NOT ended
+             RETURNING (SELECT extract(epoch FROM min(o.lease_until) - clock_timestamp())::float8 FROM nodes o
+                        WHERE o.boot <> $1 AND NOT o.ended AND o.lease_until > clock_timestamp())",
             &[boot.into()],
         )
         .await?;
-    Ok(if rows > 0 { Renewal::Kept } else { Renewal::Lost })
+    Ok(match kept {
+        Some(row) => {
+            let seconds: Option<f64> = row.get(0);
+            Renewal::Kept { look_again: seconds.map(|s| Duration::try_from_secs_f64(s).unwrap_or_default()) }
+        }
+        None => Renewal::Lost,
+    })
 }
 
 pub(super) async fn end_boot(tx: &Tx, boot: Boot) -> Result<(), Failure> {

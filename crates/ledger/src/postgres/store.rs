@@ -12,7 +12,8 @@ use super::finish::Texts;
 use super::link::{Kind, Link};
 use super::wake::Wake;
 use super::{
-    AddressError, Failure, TRIES, address, claim, deliver, finish, nodes, recover, repair, routes, schema, tls, views,
+    AddressError, Failure, TRIES, address, claim, deliver, finish, nodes, recover, repair, routes, schema, time, tls,
+    views,
 };
 use crate::sqlite::blob;
 use crate::{
@@ -158,6 +159,14 @@ impl Ledger for Store {
 
     async fn due(&self) -> Result<Due, Error> {
         read!(self, tx => views::status::due(&tx))
+    }
+
+    async fn time(&self) -> Result<Option<Millis>, Error> {
+        read!(self, tx => async { time::time(&tx).await.map(Some) })
+    }
+
+    async fn keep_time(&self, now: Millis, back: Option<Millis>) -> Result<Option<Millis>, Error> {
+        Ok(step!(self, Kind::QueueRelaxed, tx => time::keep_time(&tx, now, back))?)
     }
 
     async fn orphan_runs(&self, boot: Boot) -> Result<Vec<OrphanRun>, Error> {

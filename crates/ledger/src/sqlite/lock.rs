@@ -11,6 +11,7 @@ use rustix::fs::{FlockOperation, flock};
 /// The lock of a home, held while this value lives. `serve` holds it for its life, a command for one operation.
 #[derive(Debug)]
 pub struct Lock {
+    path: PathBuf,
     _file: File,
 }
 
@@ -55,6 +56,11 @@ impl Lock {
         }
         // For people who look into the file; nothing reads it back.
         let _ = file.set_len(0).and_then(|()| writeln!(file, "{}", std::process::id()));
-        Ok(Lock { _file: file })
+        Ok(Lock { path: path.to_owned(), _file: file })
+    }
+
+    /// The lock's file.
+    pub(super) fn path(&self) -> &Path {
+        &self.path
     }
 }

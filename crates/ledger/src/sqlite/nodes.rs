@@ -32,7 +32,7 @@ pub(super) fn lives(connection: &Connection, boot: Boot) -> Result<bool, Error> 
 }
 
 pub(super) fn renew(connection: &Connection, boot: Boot) -> Result<Renewal, Error> {
-    Ok(if lives(connection, boot)? { Renewal::Kept } else { Renewal::Lost })
+    Ok(if lives(connection, boot)? { Renewal::Kept { look_again: None } } else { Renewal::Lost })
 }
 
 pub(super) fn end_boot(connection: &Connection, boot: Boot) -> Result<(), Error> {

@@ -6,6 +6,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use rusqlite::Connection;
 use tokio::sync::Semaphore;
 
+use super::files::Files;
 use super::{connect, failed};
 use crate::Error;
 
@@ -16,13 +17,14 @@ const CONNECTIONS: usize = 4;
 #[derive(Clone)]
 pub(super) struct Readers {
     path: PathBuf,
+    files: Arc<Files>,
     idle: Arc<Mutex<Vec<Connection>>>,
     places: Arc<Semaphore>,
 }
 
 impl Readers {
-    pub(super) fn new(path: PathBuf) -> Readers {
-        Readers { path, idle: Arc::default(), places: Arc::new(Semaphore::new(CONNECTIONS)) }
+    pub(super) fn new(path: PathBuf, files: Arc<Files>) -> Readers {
+        Readers { path, files, idle: Arc::default(), places: Arc::new(Semaphore::new(CONNECTIONS)) }
     }
 
     /// Runs `work` in one read transaction, so that what it reads fits together.
@@ -36,12 +38,15 @@ impl Readers {
         let job = move || {
             let _place = place;
             let idle = pool.idle.lock().unwrap_or_else(PoisonError::into_inner).pop();
-            let mut connection = match idle {
-                Some(connection) => connection,
-                None => connect(&pool.path, true)?,
+            let mut connection = if let Some(connection) = idle {
+                connection
+            } else {
+                // Another file in its place would be read as if it were this one.
+                pool.files.check()?;
+                connect(&pool.path, true)?
             };
             let transaction = connection.transaction().map_err(failed)?;
-            let value = work(&transaction);
+            let value = work(&transaction).inspect_err(|error| pool.files.note(error));
             transaction.finish().map_err(failed)?;
             let mut idle = pool.idle.lock().unwrap_or_else(PoisonError::into_inner);
             // Asked under the lock under which `close` takes what is idle, so that no connection outlives it.

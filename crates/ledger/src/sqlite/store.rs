@@ -1,6 +1,6 @@
 //! The store's face: options, opening, and each task handed to the writer or a reader.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::{Arc, Mutex};
 use std::thread::JoinHandle;
 use std::time::Duration;
@@ -9,13 +9,14 @@ use async_trait::async_trait;
 use rules::states::EventState;
 
 use super::admit::Packed;
+use super::files::{self, Files};
 use super::finish::Texts;
 use super::lock::{Lock, LockError};
 use super::log::Log;
 use super::readers::Readers;
 use super::space::Space;
-use super::writer::{Flush, Writer};
-use super::{admit, blob, claim, connect, deliver, finish, nodes, recover, repair, routes, schema, space, views};
+use super::writer::{Flush, Place, Writer};
+use super::{admit, blob, claim, connect, deliver, finish, nodes, recover, repair, routes, schema, space, time, views};
 use crate::{
     Admission, Admitted, Boot, ClaimDeliveries, ClaimRuns, ClaimedDelivery, ClaimedRun, Delivery, DeliveryEnd,
     DeliveryQuery, Due, Error, Event, EventQuery, FinishRun, Finished, Ignored, Lease, Ledger, Millis, Node, OrphanRun,
@@ -67,6 +68,7 @@ pub struct Store {
     writer: Writer,
     readers: Readers,
     space: Space,
+    files: Arc<Files>,
     thread: Mutex<Option<JoinHandle<()>>>,
 }
 
@@ -76,16 +78,20 @@ impl Store {
         let locks = lock(options)?;
         let path = options.path.clone();
         let at = |error| OpenError::File { path: path.clone(), error };
-        private(&path).map_err(at)?;
+        files::prepare(&path).map_err(at)?;
         let mut connection = connect(&path, false).map_err(at)?;
         schema::migrate(&mut connection).map_err(at)?;
-        drop(connection);
         let log = Log::new();
+        let files = Arc::new(Files::watch(&path, locks.iter().map(Lock::path)));
         let power_safe = options.durability == Durability::Full;
-        let (writer, thread) = Writer::start(path.clone(), Arc::clone(&log), locks, power_safe).map_err(at)?;
+        let place = Place { path: path.clone(), files: Arc::clone(&files), log: Arc::clone(&log) };
+        let (writer, thread) = Writer::start(place, locks, power_safe).map_err(at)?;
+        // Not before the writer has one of its own: the last connection that closes takes the log's file with it.
+        drop(connection);
         Ok(Store {
             writer,
-            readers: Readers::new(path),
+            readers: Readers::new(path, Arc::clone(&files)),
+            files,
             space: Space::new(options.path.parent().unwrap_or(&options.home).to_owned(), options.min_free, log),
             thread: Mutex::new(Some(thread)),
         })
@@ -114,19 +120,6 @@ impl Store {
     pub(super) async fn break_off(&self) -> Result<(), Error> {
         self.writer.write(Flush::Relaxed, 0, |_| panic!("wanted by a test")).await
     }
-}
-
-/// The database is for its owner only; SQLite gives its side files the mode of the main one.
-fn private(path: &Path) -> Result<(), Error> {
-    use std::os::unix::fs::OpenOptionsExt as _;
-    std::fs::OpenOptions::new()
-        .create(true)
-        .truncate(false)
-        .write(true)
-        .mode(0o600)
-        .open(path)
-        .map(drop)
-        .map_err(|e| Error::Unavailable(format!("cannot be opened: {e}")))
 }
 
 /// About what a step without texts writes.
@@ -160,18 +153,21 @@ impl Ledger for Store {
     }
 
     async fn admit(&self, admission: Admission) -> Result<Admitted, Error> {
+        self.files.check_sound()?;
         self.space.check()?;
         let packed = Packed::new(&admission.event.request)?;
         self.writer.write(Flush::Durable, packed.bytes(), move |c| admit::admit(c, &admission, &packed)).await
     }
 
     async fn record_ignored(&self, ignored: Ignored) -> Result<(), Error> {
+        self.files.check_sound()?;
         self.space.check()?;
         let packed = Packed::new(&ignored.event.request)?;
         self.writer.write(Flush::Relaxed, packed.bytes(), move |c| admit::record_ignored(c, &ignored, &packed)).await
     }
 
     async fn claim_runs(&self, claim: ClaimRuns) -> Result<Vec<ClaimedRun>, Error> {
+        self.files.check_sound()?;
         self.writer.write(Flush::Relaxed, SMALL, move |c| claim::claim_runs(c, &claim)).await
     }
 
@@ -186,6 +182,7 @@ impl Ledger for Store {
     }
 
     async fn claim_deliveries(&self, claim: ClaimDeliveries) -> Result<Vec<ClaimedDelivery>, Error> {
+        self.files.check_sound()?;
         self.writer.write(Flush::Durable, SMALL, move |c| deliver::claim_deliveries(c, &claim)).await
     }
 
@@ -195,6 +192,14 @@ impl Ledger for Store {
 
     async fn due(&self) -> Result<Due, Error> {
         self.readers.read(views::due).await
+    }
+
+    async fn time(&self) -> Result<Option<Millis>, Error> {
+        Ok(None)
+    }
+
+    async fn keep_time(&self, now: Millis, back: Option<Millis>) -> Result<Option<Millis>, Error> {
+        self.writer.write(Flush::Relaxed, SMALL, move |c| time::keep_time(c, now, back)).await
     }
 
     async fn orphan_runs(&self, boot: Boot) -> Result<Vec<OrphanRun>, Error> {
@@ -285,6 +290,7 @@ impl Ledger for Store {
     }
 
     async fn probe(&self) -> Result<(), Error> {
+        self.files.check_sound()?;
         self.space.check()?;
         self.writer.write(Flush::Relaxed, SMALL, space::try_write).await
     }

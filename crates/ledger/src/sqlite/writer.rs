@@ -17,6 +17,7 @@ use tokio::sync::oneshot;
 use self::batch::Batch;
 pub(super) use self::step::Flush;
 use self::step::{Step, Task};
+use super::files::Files;
 use super::log::{Copier, Log};
 use super::{Lock, connect, failed};
 use crate::Error;
@@ -40,20 +41,15 @@ pub(super) struct Writer {
 }
 
 impl Writer {
-    /// Starts the writer's thread on the database at `path`, and beside it the one that keeps `log` short. With `power_safe`
-    /// false no commit waits for the disk (`durability: normal`). The thread owns the locks too, so that nobody else gets the
-    /// file before the last commit is done.
-    pub(super) fn start(
-        path: PathBuf,
-        log: Arc<Log>,
-        locks: Vec<Lock>,
-        power_safe: bool,
-    ) -> Result<(Writer, JoinHandle<()>), Error> {
+    /// Starts the writer's thread, and beside it the one that keeps the log short. With `power_safe` false no commit waits for
+    /// the disk (`durability: normal`). The thread owns the locks too, so that nobody else gets the file before the last commit
+    /// is done.
+    pub(super) fn start(place: Place, locks: Vec<Lock>, power_safe: bool) -> Result<(Writer, JoinHandle<()>), Error> {
         let cannot = |e| Error::Unavailable(format!("cannot start the ledger's writer: {e}"));
         let (steps, mut waiting) = channel(WAITING);
-        let connection = open(&path, &log)?;
-        let copier = Copier::start(&path, Arc::clone(&log)).map_err(cannot)?;
-        let mut desk = Desk { path, log, connection: Some(connection), full: None, power_safe, failing: false };
+        let connection = place.open()?;
+        let copier = Copier::start(&place.path, Arc::clone(&place.log)).map_err(cannot)?;
+        let mut desk = Desk { place, connection: Some(connection), full: None, power_safe, doubtful: false };
         let thread = std::thread::Builder::new()
             .name("ledger-writer".into())
             .spawn(move || {
@@ -90,28 +86,38 @@ impl Writer {
     }
 }
 
-/// The write connection with the settings that only it needs.
-fn open(path: &std::path::Path, log: &Arc<Log>) -> Result<Connection, Error> {
-    let mut connection = connect(path, false)?;
-    // The log is cut when it starts anew after it was long; 16 MiB of the busiest pages stay in memory.
-    connection
-        .execute_batch("PRAGMA journal_size_limit = 67108864; PRAGMA foreign_keys = OFF; PRAGMA cache_size = -16384;")
-        .map_err(failed)?;
-    log.watch(&mut connection)?;
-    Ok(connection)
+/// What is written to.
+pub(super) struct Place {
+    pub(super) path: PathBuf,
+    pub(super) files: Arc<Files>,
+    pub(super) log: Arc<Log>,
+}
+
+impl Place {
+    /// The write connection with the settings that only it needs.
+    fn open(&self) -> Result<Connection, Error> {
+        let mut connection = connect(&self.path, false)?;
+        // The log is cut when it starts anew after it was long; 16 MiB of the busiest pages stay in memory.
+        connection
+            .execute_batch(
+                "PRAGMA journal_size_limit = 67108864; PRAGMA foreign_keys = OFF; PRAGMA cache_size = -16384;",
+            )
+            .map_err(failed)?;
+        self.log.watch(&mut connection)?;
+        Ok(connection)
+    }
 }
 
 /// The writer's own side.
 struct Desk {
-    path: PathBuf,
-    log: Arc<Log>,
+    place: Place,
     /// `None` after a fault that left the connection in no state to go on with.
     connection: Option<Connection>,
     /// Whether commits of this connection wait for the disk now.
     full: Option<bool>,
     power_safe: bool,
-    /// Whether the last commit failed: the first of a row is told, and the end of it.
-    failing: bool,
+    /// Whether the disk has failed to sync since the log was last known to be whole on it.
+    doubtful: bool,
 }
 
 impl Desk {
@@ -119,7 +125,10 @@ impl Desk {
     fn work(&mut self, waiting: &mut Receiver<Message>) {
         while catch_unwind(AssertUnwindSafe(|| self.commit_all(waiting))).is_err() {
             tracing::error!("the ledger's writer broke off in the middle of a step; it goes on with a new connection");
-            self.connection = None;
+            // The old one is let go of after the new one is there: the last to close takes the log's file with it.
+            let fresh = self.place.open().ok();
+            self.full = None;
+            self.connection = fresh;
         }
         waiting.close();
         while let Ok(message) = waiting.try_recv() {
@@ -132,7 +141,11 @@ impl Desk {
     fn commit_all(&mut self, waiting: &mut Receiver<Message>) {
         while let Some(mut batch) = Batch::take(waiting) {
             let committed = self.commit(&mut batch);
-            self.tell(&committed, batch.len());
+            if let Err(error) = &committed {
+                self.place.files.note(error);
+                // Said once for all who are told, by those who know what it means for them.
+                tracing::debug!(%error, steps = batch.len(), "the ledger could not commit");
+            }
             points::reach("writer.committed");
             let last = batch.last;
             batch.answer(&committed);
@@ -142,32 +155,30 @@ impl Desk {
         }
     }
 
+    /// The files are looked at before, so that nothing is done in vain, and after, so that nothing is acknowledged that went
+    /// into a file which is not there any more.
     fn commit(&mut self, batch: &mut Batch) -> Result<(), Error> {
+        let Place { files, log, .. } = &self.place;
+        files.check()?;
         let full = self.power_safe && batch.durable();
-        if self.connection.is_none() {
+        let connection = if let Some(connection) = &self.connection {
+            connection
+        } else {
             self.full = None;
-        }
-        let connection = match &self.connection {
-            Some(connection) => connection,
-            None => self.connection.insert(open(&self.path, &self.log)?),
+            self.connection.insert(self.place.open()?)
         };
-        self.log.finish(connection);
+        log.finish(connection);
+        if self.doubtful {
+            settle(connection)?;
+            self.doubtful = false;
+        }
         if self.full != Some(full) {
             set_synchronous(connection, full)?;
             self.full = Some(full);
         }
-        batch.commit(connection)
-    }
-
-    fn tell(&mut self, committed: &Result<(), Error>, steps: usize) {
-        match committed {
-            Err(error) if !self.failing => tracing::error!(
-                %error, steps, "the ledger could not commit; what comes is refused until it can, and nothing is acknowledged"
-            ),
-            Ok(()) if self.failing => tracing::info!("the ledger commits again"),
-            _ => {}
-        }
-        self.failing = committed.is_err();
+        let committed = batch.commit(connection, files);
+        self.doubtful = batch.unsynced;
+        committed.and_then(|()| files.check())
     }
 }
 
@@ -175,4 +186,16 @@ impl Desk {
 fn set_synchronous(connection: &Connection, full: bool) -> Result<(), Error> {
     let mode = if full { "PRAGMA synchronous = FULL" } else { "PRAGMA synchronous = NORMAL" };
     connection.execute_batch(mode).map_err(failed)
+}
+
+/// Copies the log into the database, synced, and begins it anew. A disk that has failed to sync may have dropped what was
+/// written before: a later commit that stands behind such a gap in the log would be lost with it by a power cut.
+fn settle(connection: &Connection) -> Result<(), Error> {
+    let busy: bool = connection.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |row| row.get(0)).map_err(failed)?;
+    if busy {
+        return Err(Error::Unavailable(
+            "after a commit that failed its log must be begun anew, and another program keeps it open; end that program".into(),
+        ));
+    }
+    Ok(())
 }

@@ -49,6 +49,15 @@ fn later_spends_no_retry_and_waits_as_long_again() {
 }
 
 #[test]
+fn what_could_not_be_begun_costs_nothing() {
+    let standing = Standing { retries_spent: 3, interruptions: 4, later_since: Some(NOW - DAY) };
+    for _ in 0..100 {
+        let next = end(Ending::Unstarted, standing);
+        assert_eq!(next, Next { state: EventState::Queued, reason: None, due_at: None, standing });
+    }
+}
+
+#[test]
 fn later_ends_after_a_day() {
     let row = |since| Standing { later_since: Some(since), ..Standing::default() };
     let nearly = end(Ending::Later, row(NOW - DAY + MINUTE));

@@ -94,20 +94,20 @@ impl Player {
             Step::Pause { route: number } => both!(self, pause(&route(number), now)),
             Step::Resume { route: number } => both!(self, resume(&route(number))),
             Step::Reconcile { known } => {
-                let known: Vec<String> = known.into_iter().map(route).collect();
-                both!(self, reconcile_routes(&known))
+                both!(self, reconcile_routes(&known.iter().copied().map(route).collect::<Vec<_>>()))
             }
             Step::Cancel { event } => both!(self, cancel_event(&pick("ev_", event, self.events), "by hand", now)),
             Step::Retry { event } => both!(self, retry_event(&pick("ev_", event, self.events))),
             Step::RetryEnded { event } => self.retry_ended(event).await,
-            Step::RetryDelivery { delivery } => {
-                both!(self, retry_delivery(&pick("dlv_", delivery, self.deliveries), now))
+            Step::RetryDelivery { delivery: number } => {
+                both!(self, retry_delivery(&pick("dlv_", number, self.deliveries), now))
             }
             Step::Prune { state, age, limit } => both!(self, prune(state, now - seconds(age), limit.into())),
             Step::Wait { seconds: wait } => {
                 self.now += seconds(wait);
                 Ok(())
             }
+            Step::KeepTime { back } => both!(self, keep_time(now, back.map(|back| i64::from(back) * SECOND))),
             Step::NextLife => {
                 self.store.next_life().await;
                 self.model.next_life().await;

@@ -90,6 +90,9 @@ pub(super) enum Step {
     Wait {
         seconds: u16,
     },
+    KeepTime {
+        back: Option<i16>,
+    },
     NextLife,
     EndLife {
         life: Life,
@@ -220,6 +223,7 @@ fn step() -> impl Strategy<Value = Step> {
         2 => any::<u8>().prop_map(|delivery| Step::RetryDelivery { delivery }),
         1 => (select(EventState::ALL), 0..200_u16, 0..5_u8).prop_map(|(state, age, limit)| Step::Prune { state, age, limit }),
         6 => (0..60_u16).prop_map(|seconds| Step::Wait { seconds }),
+        1 => prop::option::of(-60..60_i16).prop_map(|back| Step::KeepTime { back }),
         3 => Just(Step::NextLife),
         1 => life().prop_map(|life| Step::EndLife { life }),
         1 => life().prop_map(|life| Step::Renew { life }),

@@ -33,7 +33,7 @@ async fn the_log_stays_short_while_events_come() {
 async fn a_log_that_somebody_keeps_from_ending_has_a_cap_and_runs_still_end() {
     let home = tempdir().unwrap();
     let store = Arc::new(open(home.path()));
-    let boot = store.begin_boot(T0).await.unwrap();
+    let boot = store.begin_boot("one", T0).await.unwrap();
     assert_eq!(fill(&store, "a", 8).await, (8, None));
     let foreign = rusqlite::Connection::open(home.path().join("doorbell.db")).unwrap();
     foreign.execute_batch("BEGIN; SELECT count(*) FROM events;").unwrap();
@@ -43,7 +43,7 @@ async fn a_log_that_somebody_keeps_from_ending_has_a_cap_and_runs_still_end() {
     assert!(log_size(home.path()) < 128 * MIB, "the log has {} MiB", log_size(home.path()) / MIB);
     // What is under way goes on.
     assert!(store.pause("elsewhere", T0).await.unwrap());
-    assert!(store.begin_boot(T0).await.unwrap() > boot);
+    assert!(store.begin_boot("one", T0).await.unwrap() > boot);
     foreign.execute_batch("COMMIT").unwrap();
     // The copying is tried again by itself; nobody has to write for that.
     let end = std::time::Instant::now() + std::time::Duration::from_secs(20);

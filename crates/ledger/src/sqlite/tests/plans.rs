@@ -3,7 +3,7 @@
 use rusqlite::Connection;
 
 use super::open;
-use crate::sqlite::{admit, claim, connect, deliver, lines, repair, routes, views};
+use crate::sqlite::{admit, claim, connect, deliver, lines, repair, routes, time, views};
 use rules::states::{DeliveryState, EventState, RunState};
 
 /// The steps of a query's plan.
@@ -58,6 +58,9 @@ async fn claims_read_their_indexes() {
         seeks(connection, admit::OLDEST_IGNORED, "events_by_route");
         seeks(connection, repair::HOLDER, "KEY");
         seeks(connection, routes::ROUTES_WAITING, "events_by_route");
+        for sql in time::SHIFT {
+            assert!(!plan(connection, sql).iter().any(|step| step.ends_with("events") || step.ends_with("deliveries")));
+        }
         for sql in [routes::HOLD, routes::FREE] {
             seeks(connection, sql, "events_by_route");
             assert!(plan(connection, sql)[0].contains("state=?"), "not all that the route ever had");

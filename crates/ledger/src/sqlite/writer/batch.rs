@@ -5,13 +5,14 @@
 //! commit on its own. So after any error it is looked whether the transaction still stands, and when it has gone nothing
 //! more of the batch is run and all of it is answered with the error.
 
-use rusqlite::Connection;
+use rusqlite::{Connection, ErrorCode};
 use tokio::sync::mpsc::Receiver;
 
 use super::step::{Flush, Step};
 use super::{BATCH_STEPS, Message};
 use crate::Error;
 use crate::sqlite::failed;
+use crate::sqlite::files::Files;
 
 /// Bytes that one commit takes.
 const BATCH_BYTES: usize = 4 << 20;
@@ -21,6 +22,8 @@ pub(super) struct Batch {
     steps: Vec<Box<dyn Step>>,
     /// Whether the store is to close after it.
     pub(super) last: bool,
+    /// Whether the disk failed while it was to make the commit safe.
+    pub(super) unsynced: bool,
 }
 
 impl Batch {
@@ -28,7 +31,7 @@ impl Batch {
     pub(super) fn take(waiting: &mut Receiver<Message>) -> Option<Batch> {
         let Some(Message::Step(first)) = waiting.blocking_recv() else { return None };
         let mut bytes = first.bytes();
-        let mut batch = Batch { steps: vec![first], last: false };
+        let mut batch = Batch { steps: vec![first], last: false, unsynced: false };
         while batch.steps.len() < BATCH_STEPS && bytes < BATCH_BYTES {
             match waiting.try_recv() {
                 Ok(Message::Step(step)) => {
@@ -54,9 +57,15 @@ impl Batch {
         self.steps.iter().any(|step| step.flush() == Flush::Durable)
     }
 
-    pub(super) fn commit(&mut self, connection: &Connection) -> Result<(), Error> {
+    /// Commits all steps or, after an error, none of them.
+    pub(super) fn commit(&mut self, connection: &Connection, files: &Files) -> Result<(), Error> {
         execute(connection, "BEGIN IMMEDIATE")?;
-        let done = self.run(connection).and_then(|()| execute(connection, "COMMIT"));
+        let done = self.run(connection, files).and_then(|()| {
+            run_cached(connection, "COMMIT").map_err(|error| {
+                self.unsynced = error.sqlite_error_code() == Some(ErrorCode::SystemIoFailure);
+                failed(error)
+            })
+        });
         if done.is_err() && !connection.is_autocommit() {
             // Nothing of the batch may stay; when even this fails the next BEGIN says so.
             let _ = execute(connection, "ROLLBACK");
@@ -64,10 +73,11 @@ impl Batch {
         done
     }
 
-    fn run(&mut self, connection: &Connection) -> Result<(), Error> {
+    fn run(&mut self, connection: &Connection, files: &Files) -> Result<(), Error> {
         for step in &mut self.steps {
             execute(connection, "SAVEPOINT step")?;
             if let Err(error) = step.run(connection) {
+                files.note(&error);
                 if connection.is_autocommit() {
                     return Err(error);
                 }
@@ -88,5 +98,9 @@ impl Batch {
 }
 
 fn execute(connection: &Connection, sql: &str) -> Result<(), Error> {
-    connection.prepare_cached(sql).and_then(|mut statement| statement.execute([])).map(drop).map_err(failed)
+    run_cached(connection, sql).map_err(failed)
+}
+
+fn run_cached(connection: &Connection, sql: &str) -> rusqlite::Result<()> {
+    connection.prepare_cached(sql).and_then(|mut statement| statement.execute([])).map(drop)
 }

@@ -63,7 +63,7 @@ where
         let answer = match (committed, self.outcome) {
             (Ok(()), Some(outcome)) => outcome,
             // A step's own refusal stands whatever became of the commit: it has stored nothing.
-            (Err(_), Some(Err(own))) if !matches!(own, Error::Unavailable(_)) => Err(own),
+            (Err(_), Some(Err(own))) if !matches!(own, Error::Unavailable(_) | Error::Damaged(_)) => Err(own),
             (Err(error), _) => Err(error),
             (Ok(()), None) => Err(Error::Closed),
         };
