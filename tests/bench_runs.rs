@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use tempfile::tempdir;
 
 /// What each row begins with, in the order of the table.
-const ROWS: [&str; 26] = [
+const ROWS: [&str; 32] = [
     "fdatasync of a page, before",
     "memory, idle",
     "durable ingest, 1 connection",
@@ -35,6 +35,12 @@ const ROWS: [&str; 26] = [
     "wake-up, 202 to the agent's first instruction, 1,000 finished events and 100 waiting",
     "ingest while 500 old events are removed, 16 connections",
     "removing them meanwhile",
+    "durable ingest on PostgreSQL, 16 connections",
+    "durable ingest on PostgreSQL, 64 connections",
+    "durable ingest on PostgreSQL, 256 connections",
+    "memory of the gateway, PostgreSQL, 16 to 256 connections",
+    "claim of a run, ledger on PostgreSQL with nothing else",
+    "claim of a run, ledger on PostgreSQL with 1,000 finished events",
 ];
 
 /// The example, which a run of all tests has built beside them.

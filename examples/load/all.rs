@@ -10,7 +10,7 @@ use crate::disk;
 use crate::figures::Figures;
 use crate::gateway::Gateway;
 use crate::measure::soak::{Soak, flat_row};
-use crate::measure::{burst, claims, ingest, prune, restart, wake};
+use crate::measure::{burst, claims, ingest, postgres, prune, restart, wake};
 use crate::results::{Row, file, grouped, machine, peers, table};
 use crate::seed::{self, Content};
 
@@ -118,6 +118,8 @@ fn measured(bench: &Bench) -> Vec<Row> {
     gateway.stop();
     say("removing old events");
     rows.extend(prune::rows(bench, &many, scale.many));
+    say("PostgreSQL");
+    rows.extend(postgres::rows(bench));
     rows
 }
 

@@ -6,6 +6,7 @@
 
 mod multiply;
 pub(crate) mod one;
+pub(crate) mod postgres;
 
 use std::path::{Path, PathBuf};
 use std::time::Duration;

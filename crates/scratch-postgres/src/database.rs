@@ -38,10 +38,10 @@ impl Database {
             }
             number += 1;
         };
-        if run("postgres", &format!("SELECT 1 FROM pg_database WHERE datname = '{name}'")).is_empty() {
-            run("postgres", &format!("CREATE DATABASE {name}"));
+        if run_in("postgres", &format!("SELECT 1 FROM pg_database WHERE datname = '{name}'")).is_empty() {
+            run_in("postgres", &format!("CREATE DATABASE {name}"));
         }
-        run(&name, CLEAN);
+        run_in(&name, CLEAN);
         Database { name, _lent: lent }
     }
 
@@ -62,14 +62,17 @@ impl Database {
 
     /// Runs statements in it and answers the first column of their rows, as text. Blocks the thread.
     pub fn run(&self, sql: &str) -> Vec<String> {
-        run(&self.name, sql)
+        run_in(&self.name, sql)
     }
 }
 
+fn run_in(database: &str, sql: &str) -> Vec<String> {
+    run(&Cluster::shared().url(database), sql)
+}
+
 /// Runs statements on a thread of its own, so that it may be called from within a runtime.
-fn run(database: &str, sql: &str) -> Vec<String> {
-    let url = Cluster::shared().url(database);
-    std::thread::scope(|scope| scope.spawn(|| talk(&url, sql)).join()).expect("statements of a test")
+pub(crate) fn run(url: &str, sql: &str) -> Vec<String> {
+    std::thread::scope(|scope| scope.spawn(|| talk(url, sql)).join()).expect("statements of a test")
 }
 
 fn talk(url: &str, sql: &str) -> Vec<String> {

@@ -56,8 +56,22 @@ pub(crate) fn running(folder: &Path) -> Option<Ports> {
     (answers(server) && bouncer.is_none_or(answers)).then_some(Ports { server, bouncer })
 }
 
+/// What a test's server need not do: the machine does not lose its power.
+pub(crate) const CARELESS: &str =
+    "fsync = off\nfull_page_writes = off\nmax_wal_size = 256MB\nshared_buffers = 64MB\nautovacuum_naptime = 5\n";
+
 /// Starts a cluster from nothing. Called under the lock of `starting`.
 pub(crate) fn start(folder: &Path) -> Ports {
+    let server = start_server(folder, CARELESS);
+    let run = folder.join("run");
+    let bouncer = bouncer(&run, server);
+    let second = bouncer.map_or(String::new(), |port| format!(" {port}"));
+    fs::write(run.join("ports"), format!("{server}{second}\n")).expect("the ports");
+    Ports { server, bouncer }
+}
+
+/// Starts a server in `run` below a folder, with `more` settings; answers its port.
+pub(crate) fn start_server(folder: &Path, more: &str) -> u16 {
     let run = folder.join("run");
     stop_what_is_left(&run);
     let _ = fs::remove_dir_all(&run);
@@ -75,8 +89,7 @@ pub(crate) fn start(folder: &Path) -> Ports {
     assert!(initdb.status.success(), "initdb: {}", String::from_utf8_lossy(&initdb.stderr));
     let server = free_port();
     let settings = format!(
-        "listen_addresses = '127.0.0.1'\nport = {server}\nunix_socket_directories = '{run}'\nmax_connections = 300\n\
-         fsync = off\nfull_page_writes = off\nmax_wal_size = 256MB\nshared_buffers = 64MB\nautovacuum_naptime = 5\n\
+        "listen_addresses = '127.0.0.1'\nport = {server}\nunix_socket_directories = '{run}'\nmax_connections = 300\n{more}\
          ssl = on\nssl_cert_file = '{run}/server.crt'\nssl_key_file = '{run}/server.key'\nlogging_collector = off\n",
         run = run.display()
     );
@@ -95,10 +108,7 @@ pub(crate) fn start(folder: &Path) -> Ports {
         .expect("pg_ctl runs");
     let log = || fs::read_to_string(run.join("log")).unwrap_or_default();
     assert!(started.success(), "PostgreSQL did not start: {}", log());
-    let bouncer = bouncer(&run, server);
-    let second = bouncer.map_or(String::new(), |port| format!(" {port}"));
-    fs::write(run.join("ports"), format!("{server}{second}\n")).expect("the ports");
-    Ports { server, bouncer }
+    server
 }
 
 /// Starts PgBouncer in transaction mode where it is installed.
@@ -153,7 +163,7 @@ pub(crate) fn watch(folder: &Path) {
 }
 
 /// A server of an earlier run whose watch script was killed.
-fn stop_what_is_left(run: &Path) {
+pub(crate) fn stop_what_is_left(run: &Path) {
     for (file, signal) in
         [("data/postmaster.pid", rustix::process::Signal::QUIT), ("bouncer.pid", rustix::process::Signal::TERM)]
     {

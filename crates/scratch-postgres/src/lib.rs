@@ -9,6 +9,8 @@
 mod cluster;
 mod database;
 mod launch;
+mod server;
 
 pub use cluster::Cluster;
 pub use database::Database;
+pub use server::Server;

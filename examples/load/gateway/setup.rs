@@ -16,6 +16,8 @@ pub(crate) fn other_route(number: usize) -> String {
 pub(crate) struct Setup {
     /// `store.retention`.
     pub(crate) retention: &'static str,
+    /// `store.url`, where the ledger is not in the home.
+    pub(crate) store_url: Option<String>,
     /// `dedupe_window` of every route, which no retention may be shorter than.
     pub(crate) dedupe_window: &'static str,
     /// Milliseconds that the agent of route `burst` works, and how many of it run at once.
@@ -24,7 +26,7 @@ pub(crate) struct Setup {
 
 impl Default for Setup {
     fn default() -> Self {
-        Setup { retention: "30d", dedupe_window: "1h", stub: (50, 8) }
+        Setup { retention: "30d", store_url: None, dedupe_window: "1h", stub: (50, 8) }
     }
 }
 
@@ -61,7 +63,7 @@ impl Setup {
         let config = json!({
             "server": {"port": 0, "secret": SECRET, "max_connections": 2048, "shutdown_grace": "0s"},
             "admin": {"port": 0, "open": true},
-            "store": {"retention": self.retention},
+            "store": {"retention": self.retention, "url": self.store_url},
             "agents": {
                 "busy": agent(json!(["sleep", "36000"]), json!({"max_concurrent": 1, "timeout": "10h"})),
                 "stamp": agent(json!([own, "stamp", stamps(home).join("{}")]), json!({})),

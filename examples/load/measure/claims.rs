@@ -1,10 +1,11 @@
 //! What it costs the ledger to take up and to end a run, whatever else is in its file.
 
 use std::path::Path;
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use ledger::sqlite::Store;
-use ledger::{Boot, Ledger as _};
+use ledger::sqlite;
+use ledger::{Boot, Ledger};
 
 use crate::bench::Bench;
 use crate::figures::{Figures, ms};
@@ -16,10 +17,10 @@ use crate::stub::now_ms;
 /// Events before those that are timed, so that caches are as they are in a gateway that has run for a while.
 const WARM_UP: usize = 40;
 
-/// One file with its own content.
-struct Scene {
+/// One ledger with its own content.
+pub(crate) struct Scene {
     name: String,
-    store: Store,
+    store: Arc<dyn Ledger>,
     boot: Boot,
     /// The routes that have room.
     routes: Vec<String>,
@@ -45,31 +46,46 @@ pub(crate) fn rows(bench: &Bench, many: &Path) -> Vec<Row> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime");
     runtime.block_on(async {
         let mut scenes = vec![
-            Scene::open("nothing else", &empty, &other, None).await,
-            Scene::open(&format!("{some_name} finished events"), &some, &other, None).await,
-            Scene::open(&format!("{many_name} finished events"), many, &other, None).await,
-            Scene::open(&format!("{waiting_name} waiting on another, full route"), &waiting, &other, None).await,
+            Scene::open("ledger with nothing else", file(&empty), &other, None).await,
+            Scene::open(&format!("ledger with {some_name} finished events"), file(&some), &other, None).await,
+            Scene::open(&format!("ledger with {many_name} finished events"), file(many), &other, None).await,
             Scene::open(
-                &format!("{waiting_name} waiting in its own serial line"),
-                &in_line,
+                &format!("ledger with {waiting_name} waiting on another, full route"),
+                file(&waiting),
+                &other,
+                None,
+            )
+            .await,
+            Scene::open(
+                &format!("ledger with {waiting_name} waiting in its own serial line"),
+                file(&in_line),
                 &["line".into()],
                 Some("push"),
             )
             .await,
         ];
-        for number in 0..WARM_UP + scale.claims {
-            for scene in &mut scenes {
-                scene.once(number, number >= WARM_UP).await;
-            }
-        }
-        let mut rows = Vec::new();
-        let none = Figures::new(scenes[0].claim.clone()).quantile(0.5);
-        for (number, scene) in scenes.into_iter().enumerate() {
-            scene.store.close().await;
-            rows.push(scene.row(none, matches!(number, 2 | 3)));
-        }
-        rows
+        compare(&mut scenes, scale.claims, |number| matches!(number, 2 | 3)).await
     })
+}
+
+fn file(home: &Path) -> Arc<dyn Ledger> {
+    Arc::new(sqlite::Store::open(&seed::options(home)).expect("a ledger"))
+}
+
+/// Lets the scenes take turns, and closes them. The first is what the others are compared with; some are a goal.
+pub(crate) async fn compare(scenes: &mut Vec<Scene>, claims: usize, is_goal: impl Fn(usize) -> bool) -> Vec<Row> {
+    for number in 0..WARM_UP + claims {
+        for scene in scenes.iter_mut() {
+            scene.once(number, number >= WARM_UP).await;
+        }
+    }
+    let mut rows = Vec::new();
+    let none = Figures::new(scenes[0].claim.clone()).quantile(0.5);
+    for (number, scene) in scenes.drain(..).enumerate() {
+        scene.store.close().await;
+        rows.push(scene.row(none, is_goal(number)));
+    }
+    rows
 }
 
 fn grouped(number: u64) -> String {
@@ -77,8 +93,12 @@ fn grouped(number: u64) -> String {
 }
 
 impl Scene {
-    async fn open(name: &str, home: &Path, routes: &[String], line: Option<&'static str>) -> Scene {
-        let store = Store::open(&seed::options(home)).expect("a ledger");
+    pub(crate) async fn open(
+        name: &str,
+        store: Arc<dyn Ledger>,
+        routes: &[String],
+        line: Option<&'static str>,
+    ) -> Scene {
         let boot = store.begin_boot("bench", now_ms()).await.expect("a boot");
         Scene {
             name: name.to_owned(),
@@ -94,11 +114,11 @@ impl Scene {
 
     async fn once(&mut self, number: usize, counts: bool) {
         let began = Instant::now();
-        one::admit(&self.store, &self.routes[number % self.routes.len()], self.line).await;
+        one::admit(&*self.store, &self.routes[number % self.routes.len()], self.line).await;
         let admitted = Instant::now();
-        let run = one::claim(&self.store, self.boot, &self.routes).await.expect("an event is ready");
+        let run = one::claim(&*self.store, self.boot, &self.routes).await.expect("an event is ready");
         let claimed = Instant::now();
-        one::finish(&self.store, self.boot, &run, true).await;
+        one::finish(&*self.store, self.boot, &run, true).await;
         if counts {
             self.admit.push(admitted - began);
             self.claim.push(claimed - admitted);
@@ -111,7 +131,7 @@ impl Scene {
         let ratio = claim.quantile(0.5).as_secs_f64() / none.as_secs_f64().max(1e-9);
         let p50 = ms(claim.quantile(0.5));
         let row = Row::new(
-            format!("claim of a run, ledger with {}", self.name),
+            format!("claim of a run, {}", self.name),
             format!("p50 {p50}, p99 {}; {ratio:.2} × of nothing else", ms(claim.quantile(0.99))),
         );
         let row = row.beside(format!(

@@ -74,7 +74,7 @@ struct Sample {
 impl Command {
     pub(crate) fn run(self) {
         let work = tempfile::tempdir().expect("a temporary folder");
-        Setup { retention: "5m", dedupe_window: "1m", stub: (5, 4) }.write(work.path());
+        Setup { retention: "5m", dedupe_window: "1m", stub: (5, 4), ..Setup::default() }.write(work.path());
         let gateway = Gateway::start(&self.binary, work.path());
         gateway.wait_ready();
         let rate = self.rate.unwrap_or_else(|| top_rate(&gateway) / 2.0);

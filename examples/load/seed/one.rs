@@ -6,7 +6,7 @@ use std::time::Duration;
 use ledger::sqlite::Store;
 use ledger::{
     Admission, Admitted, AgentRoom, Boot, ClaimDeliveries, ClaimRuns, ClaimedRun, DeliveryEnd, FinishRun, Finished,
-    Key, Ledger as _, NewDelivery, NewEvent, RouteRoom, RunRecord, StoredRequest, TargetRoom,
+    Key, Ledger, NewDelivery, NewEvent, RouteRoom, RunRecord, StoredRequest, TargetRoom,
 };
 use rules::run_end::{Next, Standing};
 use rules::states::{DeliveryState, EventState, RunState};
@@ -32,11 +32,7 @@ pub(super) async fn of_each(home: &Path, content: Content) -> Examples {
     let boot = store.begin_boot("bench", now_ms()).await.expect("a boot");
     let mut ids = [None, None, None];
     if content.finished > 0 {
-        let route = other_route(0);
-        ids[0] = Some(admit(&store, &route, None).await);
-        let run = claim(&store, boot, &[route]).await.expect("the event runs");
-        finish(&store, boot, &run, true).await;
-        deliver(&store, boot).await;
+        ids[0] = Some(finished(&store, boot).await);
     }
     if content.waiting > 0 {
         ids[1] = Some(admit(&store, "queue", None).await);
@@ -48,6 +44,16 @@ pub(super) async fn of_each(home: &Path, content: Content) -> Examples {
     let connection = Connection::open(options(home).path).expect("the ledger's file");
     let [finished, waiting, in_line] = ids.map(|id| id.map(|id| example(&connection, &id)));
     Examples { finished, waiting, in_line }
+}
+
+/// An event that succeeded and whose answer was delivered; answers its id.
+pub(super) async fn finished(store: &dyn Ledger, boot: Boot) -> String {
+    let route = other_route(0);
+    let id = admit(store, &route, None).await;
+    let run = claim(store, boot, &[route]).await.expect("the event runs");
+    finish(store, boot, &run, true).await;
+    deliver(store, boot).await;
+    id
 }
 
 fn example(connection: &Connection, id: &str) -> Example {
@@ -65,7 +71,7 @@ fn fresh(prefix: &str) -> String {
 }
 
 /// Stores an event as ingest does; answers its id.
-pub(crate) async fn admit(store: &Store, route: &str, line: Option<&str>) -> String {
+pub(crate) async fn admit(store: &dyn Ledger, route: &str, line: Option<&str>) -> String {
     // As long as those that are made of it.
     let delivery_id = fresh("")[11..].to_owned();
     let delivery_id = format!("{}-{}", &delivery_id[..8], &delivery_id[8..20]);
@@ -91,7 +97,7 @@ pub(crate) async fn admit(store: &Store, route: &str, line: Option<&str>) -> Str
 }
 
 /// Starts one run of these routes, as the scheduler does: all of them offered, one agent.
-pub(crate) async fn claim(store: &Store, boot: Boot, routes: &[String]) -> Option<ClaimedRun> {
+pub(crate) async fn claim(store: &dyn Ledger, boot: Boot, routes: &[String]) -> Option<ClaimedRun> {
     let room = |route: &String| RouteRoom { route: route.clone(), agent: "stamp".into(), room: u32::MAX };
     let claim = ClaimRuns {
         boot,
@@ -104,7 +110,7 @@ pub(crate) async fn claim(store: &Store, boot: Boot, routes: &[String]) -> Optio
 }
 
 /// Ends a run with success, and with an answer to deliver when that is wanted.
-pub(crate) async fn finish(store: &Store, boot: Boot, run: &ClaimedRun, with_delivery: bool) {
+pub(crate) async fn finish(store: &dyn Ledger, boot: Boot, run: &ClaimedRun, with_delivery: bool) {
     let now = now_ms();
     let prompt = format!("A push of main: {}", "the words of a prompt of usual length. ".repeat(20));
     store.record_prompt(&run.run_id, boot, &prompt).await.expect("a prompt");
@@ -134,7 +140,7 @@ pub(crate) async fn finish(store: &Store, boot: Boot, run: &ClaimedRun, with_del
     assert_eq!(store.finish_run(end).await.expect("an end"), Finished::Written);
 }
 
-async fn deliver(store: &Store, boot: Boot) {
+async fn deliver(store: &dyn Ledger, boot: Boot) {
     let now = now_ms();
     let targets = vec![TargetRoom { target: "log".into(), room: 1 }];
     let claimed = store.claim_deliveries(ClaimDeliveries { boot, now, targets }).await.expect("a claim");
