@@ -118,13 +118,15 @@ fn other_systems_have_a_table_of_their_own() {
     let (results, peers) = (folder.path().join("RESULTS.md"), folder.path().join("peers.json"));
     let one = json!({
         "system": "Another", "version": "1.2", "stored": "nothing", "connections": 64, "accepted_per_s": 1234.5,
-        "p50_ms": 3.25, "p99_ms": null, "rss_mb": 80, "accepted": 5000, "really_run": 4990,
+        "p50_ms": 3.25, "p99_ms": null, "rss_mb": 80, "accepted": 5000, "really_run": 4990, "waiting": 10,
+        "after_kill": {"accepted": 100, "not_run": 3},
         "accepted_means": "it was read"
     });
     fs::write(&peers, json!([one]).to_string()).unwrap();
     load(&["peers", text(&peers), "--out", text(&results)]);
     let written = fs::read_to_string(&results).unwrap();
-    let row = "| Another 1.2 | 64 | 1,235/s | 3.2 ms | – | 80 MB | 5,000 / 4,990 | it was read | nothing |";
+    let row =
+        "| Another 1.2 | 64 | 1,235/s | 3.2 ms | – | 80 MB | 5,000 / 4,990 / 10 | 3 of 100 | it was read | nothing |";
     assert!(written.contains(row), "{written}");
     assert!(written.find("<!-- peers -->") < written.find(row) && written.find(row) < written.find("<!-- /peers -->"));
 }
