@@ -11,6 +11,7 @@ mod details;
 mod events;
 mod ids;
 mod input;
+mod nodes;
 mod open;
 mod out;
 mod pages;
@@ -74,6 +75,8 @@ enum Command {
     Send(send::Send),
     /// Say how it stands: events, runs and deliveries by state, and the routes
     Status(status::Status),
+    /// List the gateways that share the ledger
+    Nodes(nodes::Nodes),
     /// Look at events, and run, replay or cancel one
     #[command(subcommand)]
     Events(events::Events),
@@ -123,6 +126,7 @@ fn dispatch(command: Command, context: &Context) -> anyhow::Result<()> {
         Command::Open => open::run(context),
         Command::Send(send) => send.run(context),
         Command::Status(status) => status.run(context),
+        Command::Nodes(nodes) => nodes.run(context),
         Command::Events(events) => events.run(context),
         Command::Runs(runs) => runs.run(context),
         Command::Deliveries(deliveries) => deliveries.run(context),

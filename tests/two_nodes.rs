@@ -58,6 +58,24 @@ fn a_pause_on_one_node_holds_on_both() {
 }
 
 #[test]
+fn nodes_are_listed_with_what_they_do() {
+    let (database, agent) = (Database::create(), Agent::gated());
+    let [one, mut two] = ["one", "two"].map(|name| node(name, &database, &agent).start());
+    one.cli(&["pause", "r"]).ok();
+    let listed = |bell: &Doorbell| {
+        let nodes = bell.list("/nodes");
+        nodes.iter().map(|node| (node["name"].as_str().unwrap().to_owned(), node["lives"] == true)).collect::<Vec<_>>()
+    };
+    let both = vec![("one".to_owned(), true), ("two".to_owned(), true)];
+    assert_eq!(listed(&one), both);
+    assert_eq!(listed(&two), both);
+    let shown = two.cli(&["nodes"]).ok();
+    assert!(shown.contains("one") && shown.contains("two") && shown.contains("alive"), "{shown}");
+    two.stop();
+    assert_eq!(listed(&one), both[..1], "who has said goodbye and left nothing is not listed");
+}
+
+#[test]
 fn a_node_that_was_killed_and_starts_again_need_not_wait_for_its_lease() {
     let (database, agent) = (Database::create(), Agent::gated());
     let mut bell = node("one", &database, &agent).start();

@@ -53,6 +53,8 @@ pub(super) struct Query {
 pub(super) trait Backend: Send + Sync {
     /// Counts and routes.
     async fn status(&self) -> anyhow::Result<Value>;
+    /// The gateways of the ledger: `{"items": […], "next": null}`.
+    async fn nodes(&self) -> anyhow::Result<Value>;
     /// One page of a listing: `{"items": […], "next": …}`.
     async fn page(&self, noun: Noun, query: Query) -> anyhow::Result<Value>;
     /// One thing, whole.

@@ -3,6 +3,7 @@
 mod deliveries;
 mod events;
 mod id;
+mod nodes;
 mod open_code;
 mod query;
 mod reload;
@@ -23,6 +24,7 @@ pub(crate) use routes::{RouteView, views as route_views};
 pub(crate) fn router() -> Router<Arc<Desk>> {
     Router::new()
         .route("/status", get(status::show))
+        .route("/nodes", get(nodes::list))
         .route("/routes", get(routes::list))
         .route("/routes/{name}/pause", post(routes::pause))
         .route("/routes/{name}/resume", post(routes::resume))

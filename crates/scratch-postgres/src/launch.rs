@@ -87,59 +87,63 @@ pub(crate) fn start_server(folder: &Path, more: &str) -> u16 {
         .output()
         .expect("initdb runs");
     assert!(initdb.status.success(), "initdb: {}", String::from_utf8_lossy(&initdb.stderr));
-    let server = free_port();
-    let settings = format!(
+    let config = data.join("postgresql.conf");
+    let before = fs::read_to_string(&config).expect("the configuration of initdb");
+    on_a_free_port("PostgreSQL", &run.join("log"), |server| {
+        let text = before.clone() + &settings(&run, server, more);
+        fs::write(&config, text).expect("a configuration");
+        let mut command = unprivileged(&binaries.join("pg_ctl"));
+        command.args(["--wait", "--timeout=60", "-D"]).arg(&data).arg("-l").arg(run.join("log")).arg("start");
+        command
+    })
+}
+
+fn settings(run: &Path, server: u16, more: &str) -> String {
+    format!(
         "listen_addresses = '127.0.0.1'\nport = {server}\nunix_socket_directories = '{run}'\nmax_connections = 300\n{more}\
          ssl = on\nssl_cert_file = '{run}/server.crt'\nssl_key_file = '{run}/server.key'\nlogging_collector = off\n",
         run = run.display()
-    );
-    let config = data.join("postgresql.conf");
-    let before = fs::read_to_string(&config).expect("the configuration of initdb");
-    fs::write(&config, before + &settings).expect("a configuration");
-    let started = unprivileged(&binaries.join("pg_ctl"))
-        .args(["--wait", "--timeout=60", "-D"])
-        .arg(&data)
-        .arg("-l")
-        .arg(run.join("log"))
-        .arg("start")
-        .stdout(Stdio::null())
-        .stderr(Stdio::null())
-        .status()
-        .expect("pg_ctl runs");
-    let log = || fs::read_to_string(run.join("log")).unwrap_or_default();
-    assert!(started.success(), "PostgreSQL did not start: {}", log());
-    server
+    )
+}
+
+/// Starts something that goes into the background, on a port that was free a moment ago; somebody else may take it until then, so
+/// that another one is tried. Answers the port.
+fn on_a_free_port(name: &str, log: &Path, mut command: impl FnMut(u16) -> Command) -> u16 {
+    for _ in 0..3 {
+        let port = free_port();
+        let started = command(port).stdout(Stdio::null()).stderr(Stdio::null()).status();
+        if started.is_ok_and(|status| status.success()) {
+            return port;
+        }
+    }
+    panic!("{name} did not start: {}", fs::read_to_string(log).unwrap_or_default())
 }
 
 /// Starts PgBouncer in transaction mode where it is installed.
 fn bouncer(run: &Path, server: u16) -> Option<u16> {
     let binary = ["/usr/sbin/pgbouncer", "/usr/bin/pgbouncer"].into_iter().map(PathBuf::from).find(|p| p.exists())?;
-    let port = free_port();
     let config = run.join("pgbouncer.ini");
     let users = run.join("users");
     fs::write(&users, "\"postgres\" \"\"\n").expect("the users of PgBouncer");
-    let text = format!(
-        "[databases]\n* = host=127.0.0.1 port={server} user=postgres\n[pgbouncer]\nlisten_addr = 127.0.0.1\n\
+    let text = |port| {
+        format!(
+            "[databases]\n* = host=127.0.0.1 port={server} user=postgres\n[pgbouncer]\nlisten_addr = 127.0.0.1\n\
          listen_port = {port}\nunix_socket_dir =\nauth_type = trust\nauth_file = {users}\npool_mode = transaction\n\
          max_client_conn = 500\ndefault_pool_size = 10\nserver_idle_timeout = 2\nlogfile = {run}/bouncer.log\n\
          pidfile = {run}/bouncer.pid\n",
-        users = users.display(),
-        run = run.display()
-    );
-    fs::write(&config, text).expect("the configuration of PgBouncer");
-    for file in [&config, &users] {
-        fs::set_permissions(file, fs::Permissions::from_mode(0o644)).expect("rights");
-    }
-    let started = unprivileged(&binary)
-        .args(["--daemon", "--quiet"])
-        .arg(&config)
-        .stdout(Stdio::null())
-        .stderr(Stdio::null())
-        .status()
-        .expect("PgBouncer runs");
-    let log = || fs::read_to_string(run.join("bouncer.log")).unwrap_or_default();
-    assert!(started.success(), "PgBouncer did not start: {}", log());
-    Some(port)
+            users = users.display(),
+            run = run.display()
+        )
+    };
+    Some(on_a_free_port("PgBouncer", &run.join("bouncer.log"), |port| {
+        fs::write(&config, text(port)).expect("the configuration of PgBouncer");
+        for file in [&config, &users] {
+            fs::set_permissions(file, fs::Permissions::from_mode(0o644)).expect("rights");
+        }
+        let mut command = unprivileged(&binary);
+        command.args(["--daemon", "--quiet"]).arg(&config);
+        command
+    }))
 }
 
 /// Makes sure that somebody stops the cluster when it is no longer used.

@@ -106,6 +106,10 @@ impl Backend for Api {
         self.json("GET", "/status", None).await
     }
 
+    async fn nodes(&self) -> anyhow::Result<Value> {
+        self.json("GET", "/nodes", None).await
+    }
+
     async fn page(&self, noun: Noun, query: Query) -> anyhow::Result<Value> {
         let path = format!("/{}?{}", noun.path(), parameters(query));
         self.json("GET", &path, None).await

@@ -1,5 +1,5 @@
 //! The work done on the ledger itself, while no gateway has it.
-use ::ledger::{DeliveryQuery, EventQuery, RunQuery};
+use ::ledger::{DeliveryQuery, EventQuery, Page, RunQuery};
 use anyhow::{bail, ensure};
 use async_trait::async_trait;
 use config::Config;
@@ -43,6 +43,10 @@ impl Ledger {
 impl Backend for Ledger {
     async fn status(&self) -> anyhow::Result<Value> {
         value(&Standing::of(&self.core, None).await?)
+    }
+
+    async fn nodes(&self) -> anyhow::Result<Value> {
+        value(&Page { items: self.core.ledger.nodes().await?, next: None })
     }
 
     async fn page(&self, noun: Noun, query: Query) -> anyhow::Result<Value> {
@@ -91,6 +95,9 @@ impl Backend for Ledger {
     async fn stop_run(&self, id: &str) -> anyhow::Result<()> {
         let run = self.core.ledger.run(id).await?;
         match run.state {
+            RunState::Running if self.core.ledger.lease().is_some() => {
+                bail!("no gateway of this home runs; stop {id} where it runs (`doorbell nodes` lists the others)")
+            }
             RunState::Running => {
                 bail!("no gateway runs, so {id} does not either; the next start takes its event up again")
             }

@@ -39,6 +39,8 @@ pub(super) async fn stop(State(desk): State<Arc<Desk>>, Id(id): Id) -> Result<(S
     let run = desk.core.ledger.run(&id).await?;
     let detail = if run.state.is_finished() {
         format!("{id} has already ended: {}", run.state)
+    } else if desk.core.ledger.lease().is_some() {
+        format!("{id} is not in flight in this gateway: stop it where it runs (`doorbell nodes` lists the others)")
     } else {
         format!("{id} is not in flight in this gateway: it is just ending, or another life of the gateway left it")
     };

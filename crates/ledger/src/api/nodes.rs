@@ -2,6 +2,9 @@
 
 use std::time::Duration;
 
+use serde::Serialize;
+
+use super::views::utc;
 use crate::{Boot, Millis};
 
 /// What a boot must do to go on living.
@@ -28,13 +31,14 @@ pub enum Renewal {
 }
 
 /// A life of a node.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Node {
     /// Its number.
     pub boot: Boot,
     /// Its name for people.
     pub name: String,
-    /// When it began, by its own clock.
+    /// When it began.
+    #[serde(serialize_with = "utc")]
     pub started_at: Millis,
     /// Whether it lives; else it left what is counted here.
     pub lives: bool,

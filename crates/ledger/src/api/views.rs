@@ -218,7 +218,7 @@ pub fn rfc3339(at: Millis) -> String {
 }
 
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes fields by reference")]
-fn utc<S: Serializer>(at: &Millis, to: S) -> Result<S::Ok, S::Error> {
+pub(super) fn utc<S: Serializer>(at: &Millis, to: S) -> Result<S::Ok, S::Error> {
     to.serialize_str(&rfc3339(*at))
 }
 
