@@ -50,15 +50,18 @@ fn configuration_schema() {
 #[test]
 fn examples_are_accepted_and_shown_as_they_are() {
     let root = PathBuf::from(env!("CARGO_MANIFEST_DIR"));
-    let readme = std::fs::read_to_string(root.join("README.md")).expect("a README");
+    let read = |path: PathBuf| std::fs::read_to_string(path).expect("a page");
+    let guides = std::fs::read_dir(root.join("docs/guides")).expect("guides").flatten().map(|entry| read(entry.path()));
+    let pages: Vec<String> = std::iter::once(read(root.join("README.md"))).chain(guides).collect();
     let mut seen = 0;
     for entry in std::fs::read_dir(root.join("examples")).expect("examples").flatten() {
         let path = entry.path();
         if path.extension().is_none_or(|ending| ending != "yaml") {
             continue;
         }
-        let text = std::fs::read_to_string(&path).expect("an example");
-        assert!(readme.contains(text.trim_end()), "README.md does not show {} as it is", path.display());
+        let text = read(path.clone());
+        let shown = pages.iter().any(|page| page.contains(&format!("```yaml\n{}\n```", text.trim_end())));
+        assert!(shown, "neither README.md nor a guide shows {} as it is", path.display());
         let home = tempfile::tempdir().expect("a home");
         #[expect(clippy::disallowed_methods, reason = "the binary under test")]
         let output = Command::new(env!("CARGO_BIN_EXE_doorbell"))
@@ -67,6 +70,8 @@ fn examples_are_accepted_and_shown_as_they_are() {
             .arg("--home")
             .arg(home.path())
             .env("GITHUB_WEBHOOK_SECRET", "a-secret-for-the-example")
+            .env("NODE_NAME", "one")
+            .env("DOORBELL_STORE_URL", "postgres://doorbell:secret@db.example.net/doorbell")
             .output()
             .expect("doorbell runs");
         assert!(output.status.success(), "{}: {output:?}", path.display());
