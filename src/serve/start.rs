@@ -9,11 +9,12 @@ use console::{Access, Console};
 use gateway::clock::Clock;
 use gateway::deliver::{self, Courier};
 use gateway::housekeeping::keep_house;
-use gateway::life::{self, Keeper, Left};
+use gateway::life::{self, Keeper};
 use gateway::listen::{self, Limits, Serving};
 use gateway::reload::Reloader;
 use gateway::run::{self, Scheduler};
 use gateway::{Core, ingest, leftovers, trouble, wall};
+use ledger::Inheritance;
 use ledger::sqlite::Lock;
 use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
@@ -86,8 +87,7 @@ pub(super) async fn start(options: Options) -> anyhow::Result<Parts> {
     let access = access(&options, &config)?;
     points::reach("start.bound");
     let clock = Clock::system();
-    let left = Left::find(&options.place.home, &*ledger).await?;
-    let boot = life::begin(&*ledger, &options.place.home, &gateway::node_name(&config), &clock)
+    let (boot, inheritance) = life::begin(&*ledger, &options.place.home, &gateway::node_name(&config), &clock)
         .await
         .with_context(|| config.store.at.to_string())?;
     points::reach("start.booted");
@@ -100,10 +100,7 @@ pub(super) async fn start(options: Options) -> anyhow::Result<Parts> {
     if let Err(error) = core.ledger.probe().await {
         core.signals.ledger_failed("start", &error);
     }
-    let workers = workers(&core, left.is_some()).await?;
-    if let Some(left) = left {
-        core.tasks.spawn(left.end(Arc::clone(&core)));
-    }
+    let workers = workers(&core, inheritance).await?;
     let admin_url = admin.url();
     home::write_admin_url(&options.place.home, &admin_url)?;
     points::reach("start.url_written");
@@ -148,16 +145,15 @@ fn access(options: &Options, config: &Config) -> anyhow::Result<Access> {
 }
 
 /// Starts the stages behind the ledger, after what an earlier life left is settled or on its way to be.
-async fn workers(core: &Arc<Core>, left: bool) -> anyhow::Result<Workers> {
+async fn workers(core: &Arc<Core>, inheritance: Inheritance) -> anyhow::Result<Workers> {
     let (runs, sending) = (TaskTracker::new(), TaskTracker::new());
     core.reconcile_routes().await?;
     points::reach("start.reconciled");
-    // What a life that the ledger still takes for alive left is on record, but not as something to be taken over.
-    if !left {
-        leftovers::remove(core).await?;
-    }
+    leftovers::remove(core, &inheritance).await?;
+    deliver::take_up(core, &sending, inheritance.deliveries);
     deliver::recover(core, &sending).await?;
     points::reach("start.deliveries_recovered");
+    run::take_up(core, &runs, inheritance.runs);
     run::recover(core, &runs).await?;
     points::reach("start.runs_recovered");
     let courier =

@@ -9,6 +9,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::thread;
 
+use scratch_postgres::Database;
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
@@ -29,6 +30,18 @@ pub(crate) struct Home {
     args: Vec<String>,
     nobody: Option<fs::File>,
     limit: Option<&'static str>,
+    /// Where its ledger is, when that is no file of the home.
+    _database: Option<Database>,
+}
+
+/// Whether homes have their ledgers in PostgreSQL. Stories that are about more than files are told on both stores: `DOORBELL_TEST_STORE=postgres`
+/// says so, and `scripts/test.sh` runs them once more with it.
+fn on_postgres() -> bool {
+    match std::env::var("DOORBELL_TEST_STORE").as_deref() {
+        Ok("postgres") => true,
+        Ok("sqlite") | Err(_) => false,
+        Ok(other) => panic!("DOORBELL_TEST_STORE is {other}; it is sqlite or postgres"),
+    }
 }
 
 /// What a command did.
@@ -71,13 +84,15 @@ impl Home {
 
     /// The same in another folder than that for temporary files.
     pub(crate) fn under(parent: &Path) -> Home {
+        let database = on_postgres().then(Database::create);
         let config = json!({
+            "store": {"url": database.as_ref().map(Database::url)},
             "server": {"host": "127.0.0.1", "port": 0, "secret": SECRET},
             "admin": {"host": "127.0.0.1", "port": 0},
             "agents": {}, "routes": {}, "targets": {},
         });
         let folder = tempfile::Builder::new().prefix("doorbell-").tempdir_in(parent).expect("a temporary folder");
-        Home { folder, config, env: Vec::new(), args: Vec::new(), nobody: None, limit: None }
+        Home { folder, config, env: Vec::new(), args: Vec::new(), nobody: None, limit: None, _database: database }
     }
 
     /// A home with a route `r` whose prompt is `{n}` and the agent that answers it.

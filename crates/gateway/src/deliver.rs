@@ -7,5 +7,5 @@ mod recovery;
 mod sending;
 
 pub use courier::Courier;
-pub use recovery::recover;
+pub use recovery::{recover, take_up};
 pub use sending::Sending;

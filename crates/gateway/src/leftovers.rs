@@ -6,13 +6,18 @@
 use std::collections::HashSet;
 use std::path::Path;
 
+use ledger::Inheritance;
+
 use crate::{Core, process};
 
-/// Removes the files of all jobs but those that an earlier life left in flight. To be called before any is begun.
-pub async fn remove(core: &Core) -> Result<(), ledger::Error> {
+/// Removes the files of all jobs but those that an earlier life left in flight, which are on record as orphans or `inherited`. To be
+/// called before any is begun.
+pub async fn remove(core: &Core, inherited: &Inheritance) -> Result<(), ledger::Error> {
     let runs = core.ledger.orphan_runs(core.boot()).await?.into_iter().map(|run| run.run_id);
     let deliveries = core.ledger.stuck_deliveries(core.boot()).await?.into_iter().map(|delivery| delivery.id);
-    let in_flight: HashSet<String> = runs.chain(deliveries).collect();
+    let own = inherited.runs.iter().map(|run| run.run_id.clone());
+    let own = own.chain(inherited.deliveries.iter().map(|delivery| delivery.id.clone()));
+    let in_flight: HashSet<String> = runs.chain(deliveries).chain(own).collect();
     let Ok(entries) = std::fs::read_dir(core.runs_folder()) else { return Ok(()) };
     for entry in entries.flatten() {
         let name = entry.file_name();

@@ -11,7 +11,7 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
-use ledger::{Boot, Error, Lease, Ledger, Renewal};
+use ledger::{Boot, Error, Inheritance, Lease, Ledger, Renewal};
 use tokio::time::{Instant, sleep, timeout};
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
@@ -19,25 +19,32 @@ use tokio_util::task::TaskTracker;
 use crate::clock::Clock;
 use crate::run::StopWish;
 use crate::{Core, deliver, run};
-pub use predecessor::{Left, forget};
+use predecessor::Remembered;
+pub use predecessor::forget;
 
 /// How long after the end of a lease it is looked for.
 const A_MOMENT: Duration = Duration::from_millis(100);
 /// Between two tries while the ledger cannot be used.
 const TRY_AGAIN: Duration = Duration::from_millis(500);
 
-/// Begins a life. Where lives hold leases its number is kept in the home, so that after a crash the next one need not wait
-/// until its lease has ended.
-pub async fn begin(ledger: &dyn Ledger, home: &Path, name: &str, clock: &Clock) -> Result<Boot, Error> {
+/// Begins the first life of a gateway, which has the home's lock. Where lives hold leases it inherits what the life before in the
+/// same home left, and is remembered there itself.
+pub async fn begin(ledger: &dyn Ledger, home: &Path, name: &str, clock: &Clock) -> Result<(Boot, Inheritance), Error> {
     follow(ledger, clock).await?;
-    let now = clock.now();
-    let boot = ledger.begin_boot(name, now).await?;
-    if ledger.lease().is_some()
-        && let Err(error) = predecessor::remember(home, boot, name, now)
-    {
+    let started_at = clock.now();
+    let boot = ledger.begin_boot(name, started_at).await?;
+    if ledger.lease().is_none() {
+        return Ok((boot, Inheritance::default()));
+    }
+    let inheritance = predecessor::inherit(ledger, home, boot).await?;
+    remember(home, &Remembered { boot, name: name.to_owned(), started_at });
+    Ok((boot, inheritance))
+}
+
+fn remember(home: &Path, life: &Remembered) {
+    if let Err(error) = predecessor::remember(home, life) {
         tracing::warn!(%error, "after a crash, this gateway's runs wait until its lease has ended");
     }
-    Ok(boot)
 }
 
 /// Lets the clock go by the ledger's, where that has one: nodes then agree on what is due, whatever their machines say.
@@ -146,7 +153,9 @@ impl Keeper {
         let core = &self.core;
         // Its runs are stopped before anything else can fail.
         core.flights.stop_all(StopWish::Lease);
-        let boot = begin(&*core.ledger, &core.home, &core.node_name(), &core.clock).await?;
+        let (name, started_at) = (core.node_name(), core.clock.now());
+        let boot = core.ledger.begin_boot(&name, started_at).await?;
+        remember(&core.home, &Remembered { boot, name, started_at });
         core.begin_life(boot);
         self.renewed = Instant::now();
         self.gave_up = false;

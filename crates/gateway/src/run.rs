@@ -14,5 +14,5 @@ mod stop_command;
 
 pub use brake::Brake;
 pub use flights::{Flights, StopWish};
-pub use recovery::recover;
+pub use recovery::{recover, take_up};
 pub use scheduler::Scheduler;

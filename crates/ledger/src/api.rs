@@ -12,8 +12,8 @@ use rules::states::EventState;
 
 use crate::{
     Admission, Admitted, Boot, ClaimDeliveries, ClaimRuns, ClaimedDelivery, ClaimedRun, Delivery, DeliveryEnd,
-    DeliveryQuery, Due, Error, Event, EventQuery, FinishRun, Finished, Ignored, Lease, Millis, Node, OrphanRun, Page,
-    Renewal, Run, RunQuery, Status, StoredRequest, StuckDelivery,
+    DeliveryQuery, Due, Error, Event, EventQuery, FinishRun, Finished, Ignored, Inheritance, Lease, Millis, Node,
+    OrphanRun, Page, Renewal, Run, RunQuery, Status, StoredRequest, StuckDelivery,
 };
 
 /// The store of events, runs and deliveries, and the queue over them.
@@ -32,6 +32,10 @@ pub trait Ledger: Send + Sync {
     /// Renews a boot's lease. A lease that has ended is taken up again as long as nobody has taken over anything of the boot's;
     /// after the first such step the boot lives no more, and the node begins another one.
     async fn renew(&self, boot: Boot) -> Result<Renewal, Error>;
+
+    /// Ends a boot that is known to be dead, and passes to `heir` what it left under way: nobody else can take that over, and the
+    /// heir deals with it before it claims anything. Nothing happens when the heir does not live.
+    async fn inherit(&self, dead: Boot, heir: Boot) -> Result<Inheritance, Error>;
 
     /// Ends a boot at once, its own or that of a node known to be dead. What it has under way may be taken over from now on.
     async fn end_boot(&self, boot: Boot) -> Result<(), Error>;

@@ -116,6 +116,7 @@ suite! {
     nodes {
         a_life_that_is_over_takes_and_writes_nothing,
         a_life_that_ends_itself_leaves_what_it_had,
+        a_dead_life_has_one_heir,
         a_life_that_goes_on_keeps_its_own,
         nodes_are_listed_while_they_matter,
         a_limit_for_all_nodes_counts_every_run_in_flight,

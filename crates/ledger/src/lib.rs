@@ -16,7 +16,7 @@ pub use api::Ledger;
 pub use api::admit::{Admission, Admitted, Ignored, Key, NewEvent, StoredRequest};
 pub use api::deliveries::{ClaimDeliveries, ClaimedDelivery, DeliveryEnd, NewDelivery, StuckDelivery, TargetRoom};
 pub use api::error::Error;
-pub use api::nodes::{Lease, Node, Renewal};
+pub use api::nodes::{Inheritance, Lease, Node, Renewal};
 pub use api::runs::{AgentRoom, ClaimRuns, ClaimedRun, FinishRun, Finished, OrphanRun, RouteRoom, RunRecord};
 pub use api::views::{Delivery, DeliveryQuery, Due, Event, EventQuery, Page, Run, RunQuery, Status};
 

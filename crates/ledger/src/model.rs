@@ -19,8 +19,8 @@ use rules::states::EventState;
 
 use crate::{
     Admission, Admitted, Boot, ClaimDeliveries, ClaimRuns, ClaimedDelivery, ClaimedRun, Delivery, DeliveryEnd,
-    DeliveryQuery, Due, Error, Event, EventQuery, FinishRun, Finished, Ignored, Lease, Ledger, Millis, Node, OrphanRun,
-    Page, Renewal, Run, RunQuery, Status, StoredRequest, StuckDelivery,
+    DeliveryQuery, Due, Error, Event, EventQuery, FinishRun, Finished, Ignored, Inheritance, Lease, Ledger, Millis,
+    Node, OrphanRun, Page, Renewal, Run, RunQuery, Status, StoredRequest, StuckDelivery,
 };
 use data::Data;
 
@@ -62,6 +62,10 @@ impl Ledger for Model {
 
     async fn renew(&self, boot: Boot) -> Result<Renewal, Error> {
         self.step(|data| Ok(if data.lives(boot) { Renewal::Kept { look_again: None } } else { Renewal::Lost }))
+    }
+
+    async fn inherit(&self, dead: Boot, heir: Boot) -> Result<Inheritance, Error> {
+        self.step(|data| Ok(data.inherit(dead, heir)))
     }
 
     async fn end_boot(&self, boot: Boot) -> Result<(), Error> {

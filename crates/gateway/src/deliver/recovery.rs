@@ -10,8 +10,7 @@ use super::courier;
 use crate::Core;
 use crate::process::{self, Mark};
 
-/// Settles what lives that are over left `sending`, here or on other nodes, each in a task of its own: sent again where that is safe, else of `unknown`
-/// outcome.
+/// Settles what lives that are over left `sending`, here or on other nodes.
 pub async fn recover(core: &Arc<Core>, tasks: &TaskTracker) -> Result<(), ledger::Error> {
     for stuck in core.ledger.stuck_deliveries(core.boot()).await? {
         if !core.sending.begin(&stuck.id) {
@@ -24,15 +23,29 @@ pub async fn recover(core: &Arc<Core>, tasks: &TaskTracker) -> Result<(), ledger
             continue;
         }
         points::reach("recover.delivery_adopted");
-        let core = Arc::clone(core);
-        tasks.spawn(async move {
-            let _watch = core.broken.watch();
-            let id = stuck.id.clone();
-            settle(&core, stuck).await;
-            core.sending.end(&id);
-        });
+        begin(core, tasks, stuck);
     }
     Ok(())
+}
+
+/// Settles deliveries that are this life's own since it inherited them.
+pub fn take_up(core: &Arc<Core>, tasks: &TaskTracker, inherited: Vec<StuckDelivery>) {
+    for stuck in inherited {
+        if core.sending.begin(&stuck.id) {
+            begin(core, tasks, stuck);
+        }
+    }
+}
+
+/// Settles one in a task of its own: sent again where that is safe, else of `unknown` outcome.
+fn begin(core: &Arc<Core>, tasks: &TaskTracker, stuck: StuckDelivery) {
+    let core = Arc::clone(core);
+    tasks.spawn(async move {
+        let _watch = core.broken.watch();
+        let id = stuck.id.clone();
+        settle(&core, stuck).await;
+        core.sending.end(&id);
+    });
 }
 
 async fn settle(core: &Core, stuck: StuckDelivery) {

@@ -12,10 +12,15 @@ use super::{flight, prepare, stop_command};
 use crate::process::{self, Mark};
 use crate::{Core, chance};
 
-/// Finds the runs that lives which are over left in flight, here or on other nodes, and deals with each in a task of its own. An event stays `running`
-/// until nothing of its last run is alive.
+/// Deals with the runs that lives which are over left in flight, here or on other nodes.
 pub async fn recover(core: &Arc<Core>, tasks: &TaskTracker) -> Result<(), ledger::Error> {
-    for orphan in core.ledger.orphan_runs(core.boot()).await? {
+    take_up(core, tasks, core.ledger.orphan_runs(core.boot()).await?);
+    Ok(())
+}
+
+/// Deals with each of these runs in a task of its own. An event stays `running` until nothing of its last run is alive.
+pub fn take_up(core: &Arc<Core>, tasks: &TaskTracker, orphans: Vec<OrphanRun>) {
+    for orphan in orphans {
         // It has its place among the runs in flight until nothing of it is left: no other run gets its agent's room. One that is
         // there already is being dealt with, or is of a life of this gateway that has just ended, and ends by itself.
         let Some(flight) = core.flights.begin_new(&orphan.run_id, &orphan.route, &orphan.agent) else { continue };
@@ -35,7 +40,6 @@ pub async fn recover(core: &Arc<Core>, tasks: &TaskTracker) -> Result<(), ledger
             core.runs_bell.notify_one();
         });
     }
-    Ok(())
 }
 
 async fn end(core: &Core, orphan: OrphanRun, place: &Flight) {

@@ -5,7 +5,7 @@ use std::time::Duration;
 use serde::Serialize;
 
 use super::views::utc;
-use crate::{Boot, Millis};
+use crate::{Boot, Millis, OrphanRun, StuckDelivery};
 
 /// What a boot must do to go on living.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -28,6 +28,15 @@ pub enum Renewal {
     },
     /// The boot lives no more: stop what it has under way and begin another one.
     Lost,
+}
+
+/// What a dead boot left under way, now its heir's own.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Inheritance {
+    /// Runs that it left `running`, oldest first.
+    pub runs: Vec<OrphanRun>,
+    /// Deliveries that it left `sending`, oldest first.
+    pub deliveries: Vec<StuckDelivery>,
 }
 
 /// A life of a node.

@@ -3,7 +3,7 @@
 use rules::states::DeliveryState;
 
 use super::scene::{Subject, T0, done, ended, event, message};
-use crate::{AgentRoom, ClaimRuns, Finished, Node, Renewal};
+use crate::{AgentRoom, ClaimRuns, Finished, Inheritance, Node, Renewal};
 
 pub(super) async fn a_life_that_is_over_takes_and_writes_nothing(mut on: Subject) {
     on.answer("ev_1", "one", vec![message("dlv_1"), message("dlv_2")]).await;
@@ -48,6 +48,34 @@ pub(super) async fn a_life_that_ends_itself_leaves_what_it_had(mut on: Subject) 
     assert_eq!(on.stuck_deliveries(on.boot).await.unwrap().len(), 1);
     assert!(on.adopt_delivery("dlv_1", on.boot).await.unwrap());
     on.end(&run, T0, done()).await;
+}
+
+pub(super) async fn a_dead_life_has_one_heir(mut on: Subject) {
+    on.answer("ev_1", "one", vec![message("dlv_1")]).await;
+    on.put(event("ev_2", "r")).await;
+    on.put(event("ev_3", "r")).await;
+    let runs = on.claim(T0, 2).await;
+    let sent = on.take(T0, 1).await.remove(0);
+    on.end(&runs[1], T0, done()).await;
+    let dead = on.boot;
+    on.next_life().await;
+    let heir = on.boot;
+    for (dead, heir) in [(dead, dead), (dead, heir + 1), (heir, heir)] {
+        assert_eq!(on.inherit(dead, heir).await.unwrap(), Inheritance::default(), "{heir} is no heir of {dead}");
+    }
+    let inheritance = on.inherit(dead, heir).await.unwrap();
+    let run_ids: Vec<_> = inheritance.runs.iter().map(|run| (run.run_id.as_str(), run.attempt)).collect();
+    assert_eq!(run_ids, [(runs[0].run_id.as_str(), 1)]);
+    let delivery_ids: Vec<_> = inheritance.deliveries.iter().map(|stuck| stuck.id.as_str()).collect();
+    assert_eq!(delivery_ids, ["dlv_1"]);
+    // They are its own now: nobody finds them, and only it may end them.
+    assert_eq!(on.orphan_runs(heir).await.unwrap(), []);
+    assert_eq!(on.orphan_runs(heir + 1).await.unwrap(), []);
+    assert_eq!(on.stuck_deliveries(heir + 1).await.unwrap(), []);
+    assert_eq!(on.inherit(dead, heir).await.unwrap(), Inheritance::default(), "once");
+    assert!(!on.finish_delivery(ended(&sent, dead, DeliveryState::Delivered)).await.unwrap());
+    assert!(on.finish_delivery(ended(&sent, heir, DeliveryState::Delivered)).await.unwrap());
+    on.end(&runs[0], T0, done()).await;
 }
 
 pub(super) async fn a_life_that_goes_on_keeps_its_own(on: Subject) {

@@ -70,8 +70,11 @@ impl Data {
     }
 
     pub(super) fn stuck_deliveries(&self, boot: Boot) -> Vec<StuckDelivery> {
-        let left =
-            |state, of: Option<Boot>| state == DeliveryState::Sending && of.is_some_and(|of| self.is_left_to(boot, of));
+        self.stuck_deliveries_of(|of| self.is_left_to(boot, of))
+    }
+
+    pub(super) fn stuck_deliveries_of(&self, whose: impl Fn(Boot) -> bool) -> Vec<StuckDelivery> {
+        let left = |state, of: Option<Boot>| state == DeliveryState::Sending && of.is_some_and(&whose);
         let stuck = self.deliveries.iter().filter(|d| left(d.shown.state, d.boot)).map(|d| d.shown.clone());
         stuck.map(|d| StuckDelivery { id: d.id, attempt: d.attempts, target: d.target }).collect()
     }

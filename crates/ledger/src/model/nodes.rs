@@ -3,7 +3,7 @@
 use rules::states::{DeliveryState, RunState};
 
 use super::data::{Data, NodeRow};
-use crate::{Boot, Millis, Node};
+use crate::{Boot, Inheritance, Millis, Node};
 
 impl Data {
     pub(super) fn begin_boot(&mut self, name: &str, now: Millis) -> Boot {
@@ -17,6 +17,22 @@ impl Data {
         if let Some(node) = self.nodes.iter_mut().find(|node| node.boot == boot) {
             node.ended = true;
         }
+    }
+
+    pub(super) fn inherit(&mut self, dead: Boot, heir: Boot) -> Inheritance {
+        if dead == heir || !self.lives(heir) {
+            return Inheritance::default();
+        }
+        self.end_boot(dead);
+        let (runs, deliveries) =
+            (self.orphan_runs_of(|boot| boot == dead), self.stuck_deliveries_of(|boot| boot == dead));
+        for row in self.runs.iter_mut().filter(|r| runs.iter().any(|run| run.run_id == r.shown.id)) {
+            row.boot = heir;
+        }
+        for row in self.deliveries.iter_mut().filter(|d| deliveries.iter().any(|stuck| stuck.id == d.shown.id)) {
+            row.boot = Some(heir);
+        }
+        Inheritance { runs, deliveries }
     }
 
     pub(super) fn lives(&self, boot: Boot) -> bool {

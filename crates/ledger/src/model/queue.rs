@@ -300,7 +300,11 @@ impl Data {
     }
 
     pub(super) fn orphan_runs(&self, boot: Boot) -> Vec<OrphanRun> {
-        let left = self.runs.iter().filter(|r| r.shown.state == RunState::Running && self.is_left_to(boot, r.boot));
+        self.orphan_runs_of(|of| self.is_left_to(boot, of))
+    }
+
+    pub(super) fn orphan_runs_of(&self, whose: impl Fn(Boot) -> bool) -> Vec<OrphanRun> {
+        let left = self.runs.iter().filter(|r| r.shown.state == RunState::Running && whose(r.boot));
         left.filter_map(|row| {
             let run = row.shown.clone();
             let standing = self.event(&run.event_id).ok()?.standing;

@@ -2,24 +2,69 @@
 
 use super::claim::standing;
 use super::{Failure, Tx, count, nodes};
-use crate::{Boot, OrphanRun, StuckDelivery};
+use crate::{Boot, Inheritance, OrphanRun, StuckDelivery};
 
-/// Runs in flight of others that do not live.
-pub(super) const ORPHANS: &str =
-    "SELECT r.id, r.attempt, e.id, r.route, r.agent, e.retries_spent, e.interruptions, e.later_since
-     FROM runs r JOIN events e ON e.seq = r.event_seq
-     WHERE r.state = 'running' AND r.boot <> $1
-       AND NOT EXISTS (SELECT 1 FROM nodes n WHERE n.boot = r.boot AND NOT n.ended AND n.lease_until > clock_timestamp())
-     ORDER BY r.seq";
+/// Runs in flight of boots of a kind.
+macro_rules! runs {
+    ($whose:literal) => {
+        concat!(
+            "SELECT r.id, r.attempt, e.id, r.route, r.agent, e.retries_spent, e.interruptions, e.later_since
+             FROM runs r JOIN events e ON e.seq = r.event_seq WHERE r.state = 'running' AND ",
+            $whose,
+            " ORDER BY r.seq"
+        )
+    };
+}
 
-/// Deliveries under way of others that do not live.
-pub(super) const STUCK: &str = "SELECT d.id, d.attempts, d.target FROM deliveries d
-     WHERE d.state = 'sending' AND d.boot <> $1
-       AND NOT EXISTS (SELECT 1 FROM nodes n WHERE n.boot = d.boot AND NOT n.ended AND n.lease_until > clock_timestamp())
-     ORDER BY d.seq";
+/// Deliveries under way of boots of a kind.
+macro_rules! deliveries {
+    ($whose:literal) => {
+        concat!(
+            "SELECT d.id, d.attempts, d.target FROM deliveries d WHERE d.state = 'sending' AND ",
+            $whose,
+            " ORDER BY d.seq"
+        )
+    };
+}
+
+/// Of others that do not live.
+pub(super) const ORPHANS: &str = runs!(
+    "r.boot <> $1 AND NOT EXISTS (
+         SELECT 1 FROM nodes n WHERE n.boot = r.boot AND NOT n.ended AND n.lease_until > clock_timestamp())"
+);
+pub(super) const STUCK: &str = deliveries!(
+    "d.boot <> $1 AND NOT EXISTS (
+         SELECT 1 FROM nodes n WHERE n.boot = d.boot AND NOT n.ended AND n.lease_until > clock_timestamp())"
+);
+
+pub(super) async fn inherit(tx: &Tx, dead: Boot, heir: Boot) -> Result<Inheritance, Failure> {
+    if dead == heir || !nodes::stays(tx, heir).await? {
+        return Ok(Inheritance::default());
+    }
+    nodes::end_boot(tx, dead).await?;
+    let inheritance = Inheritance {
+        runs: orphans(tx, runs!("r.boot = $1"), dead).await?,
+        deliveries: stuck(tx, deliveries!("d.boot = $1"), dead).await?,
+    };
+    for sql in [
+        "UPDATE runs SET boot = $2 WHERE state = 'running' AND boot = $1",
+        "UPDATE deliveries SET boot = $2 WHERE state = 'sending' AND boot = $1",
+    ] {
+        tx.execute(sql, &[dead.into(), heir.into()]).await?;
+    }
+    Ok(inheritance)
+}
 
 pub(super) async fn orphan_runs(tx: &Tx, boot: Boot) -> Result<Vec<OrphanRun>, Failure> {
-    let rows = tx.query(ORPHANS, &[boot.into()]).await?;
+    orphans(tx, ORPHANS, boot).await
+}
+
+pub(super) async fn stuck_deliveries(tx: &Tx, boot: Boot) -> Result<Vec<StuckDelivery>, Failure> {
+    stuck(tx, STUCK, boot).await
+}
+
+async fn orphans(tx: &Tx, sql: &str, boot: Boot) -> Result<Vec<OrphanRun>, Failure> {
+    let rows = tx.query(sql, &[boot.into()]).await?;
     let orphan = |row: &tokio_postgres::Row| OrphanRun {
         run_id: row.get(0),
         attempt: count(row.get(1)),
@@ -31,8 +76,8 @@ pub(super) async fn orphan_runs(tx: &Tx, boot: Boot) -> Result<Vec<OrphanRun>, F
     Ok(rows.iter().map(orphan).collect())
 }
 
-pub(super) async fn stuck_deliveries(tx: &Tx, boot: Boot) -> Result<Vec<StuckDelivery>, Failure> {
-    let rows = tx.query(STUCK, &[boot.into()]).await?;
+async fn stuck(tx: &Tx, sql: &str, boot: Boot) -> Result<Vec<StuckDelivery>, Failure> {
+    let rows = tx.query(sql, &[boot.into()]).await?;
     let stuck = rows.iter().map(|row| StuckDelivery { id: row.get(0), attempt: count(row.get(1)), target: row.get(2) });
     Ok(stuck.collect())
 }

@@ -18,8 +18,8 @@ use super::{
 use crate::sqlite::blob;
 use crate::{
     Admission, Admitted, Boot, ClaimDeliveries, ClaimRuns, ClaimedDelivery, ClaimedRun, Delivery, DeliveryEnd,
-    DeliveryQuery, Due, Error, Event, EventQuery, FinishRun, Finished, Ignored, Lease, Ledger, Millis, Node, OrphanRun,
-    Page, Renewal, Run, RunQuery, Status, StoredRequest, StuckDelivery,
+    DeliveryQuery, Due, Error, Event, EventQuery, FinishRun, Finished, Ignored, Inheritance, Lease, Ledger, Millis,
+    Node, OrphanRun, Page, Renewal, Run, RunQuery, Status, StoredRequest, StuckDelivery,
 };
 
 /// How the database is used.
@@ -113,6 +113,10 @@ impl Ledger for Store {
 
     async fn renew(&self, boot: Boot) -> Result<Renewal, Error> {
         Ok(step!(self, Kind::Relaxed, tx => nodes::renew(&tx, boot))?)
+    }
+
+    async fn inherit(&self, dead: Boot, heir: Boot) -> Result<Inheritance, Error> {
+        Ok(step!(self, Kind::Relaxed, tx => recover::inherit(&tx, dead, heir))?)
     }
 
     async fn end_boot(&self, boot: Boot) -> Result<(), Error> {

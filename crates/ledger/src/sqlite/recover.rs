@@ -3,17 +3,44 @@
 use rules::run_end::Standing;
 use rusqlite::{Connection, params};
 
-use super::failed;
-use crate::{Boot, Error, OrphanRun, StuckDelivery};
+use super::{failed, nodes};
+use crate::{Boot, Error, Inheritance, OrphanRun, StuckDelivery};
+
+/// Of those that do not live, without ?1 itself.
+const OTHERS: &str = "boot <> ?1 AND boot NOT IN (SELECT boot FROM nodes WHERE ended = 0)";
+const ONE: &str = "boot = ?1";
 
 pub(super) fn orphan_runs(connection: &Connection, boot: Boot) -> Result<Vec<OrphanRun>, Error> {
+    runs_of(connection, OTHERS, boot)
+}
+
+pub(super) fn stuck_deliveries(connection: &Connection, boot: Boot) -> Result<Vec<StuckDelivery>, Error> {
+    deliveries_of(connection, OTHERS, boot)
+}
+
+pub(super) fn inherit(connection: &Connection, dead: Boot, heir: Boot) -> Result<Inheritance, Error> {
+    if dead == heir || !nodes::lives(connection, heir)? {
+        return Ok(Inheritance::default());
+    }
+    nodes::end_boot(connection, dead)?;
+    let inheritance =
+        Inheritance { runs: runs_of(connection, ONE, dead)?, deliveries: deliveries_of(connection, ONE, dead)? };
+    for sql in [
+        "UPDATE runs INDEXED BY runs_in_flight SET boot = ?2 WHERE state = 'running' AND boot = ?1",
+        "UPDATE deliveries INDEXED BY deliveries_under_way SET boot = ?2 WHERE state = 'sending' AND boot = ?1",
+    ] {
+        connection.execute(sql, params![dead, heir]).map_err(failed)?;
+    }
+    Ok(inheritance)
+}
+
+fn runs_of(connection: &Connection, whose: &str, boot: Boot) -> Result<Vec<OrphanRun>, Error> {
     connection
-        .prepare(
+        .prepare(&format!(
             "SELECT r.id, r.attempt, e.id, r.route, r.agent, e.retries_spent, e.interruptions, e.later_since
-             FROM runs r INDEXED BY runs_in_flight JOIN events e ON e.seq = r.event_seq
-             WHERE r.state = 'running' AND r.boot <> ?1
-               AND r.boot NOT IN (SELECT boot FROM nodes WHERE ended = 0) ORDER BY r.seq",
-        )
+             FROM (SELECT * FROM runs INDEXED BY runs_in_flight WHERE state = 'running' AND {whose}) r
+             JOIN events e ON e.seq = r.event_seq ORDER BY r.seq"
+        ))
         .and_then(|mut s| {
             s.query_map([boot], |row| {
                 Ok(OrphanRun {
@@ -34,13 +61,12 @@ pub(super) fn orphan_runs(connection: &Connection, boot: Boot) -> Result<Vec<Orp
         .map_err(failed)
 }
 
-pub(super) fn stuck_deliveries(connection: &Connection, boot: Boot) -> Result<Vec<StuckDelivery>, Error> {
+fn deliveries_of(connection: &Connection, whose: &str, boot: Boot) -> Result<Vec<StuckDelivery>, Error> {
     connection
-        .prepare(
+        .prepare(&format!(
             "SELECT id, attempts, target FROM deliveries INDEXED BY deliveries_under_way
-             WHERE state = 'sending' AND boot <> ?1 AND boot NOT IN (SELECT boot FROM nodes WHERE ended = 0)
-             ORDER BY seq",
-        )
+             WHERE state = 'sending' AND {whose} ORDER BY seq"
+        ))
         .and_then(|mut s| {
             s.query_map([boot], |row| Ok(StuckDelivery { id: row.get(0)?, attempt: row.get(1)?, target: row.get(2)? }))?
                 .collect()

@@ -19,8 +19,8 @@ use super::writer::{Flush, Place, Writer};
 use super::{admit, blob, claim, connect, deliver, finish, nodes, recover, repair, routes, schema, space, time, views};
 use crate::{
     Admission, Admitted, Boot, ClaimDeliveries, ClaimRuns, ClaimedDelivery, ClaimedRun, Delivery, DeliveryEnd,
-    DeliveryQuery, Due, Error, Event, EventQuery, FinishRun, Finished, Ignored, Lease, Ledger, Millis, Node, OrphanRun,
-    Page, Renewal, Run, RunQuery, Status, StoredRequest, StuckDelivery,
+    DeliveryQuery, Due, Error, Event, EventQuery, FinishRun, Finished, Ignored, Inheritance, Lease, Ledger, Millis,
+    Node, OrphanRun, Page, Renewal, Run, RunQuery, Status, StoredRequest, StuckDelivery,
 };
 
 /// What a commit waits for.
@@ -138,6 +138,10 @@ impl Ledger for Store {
 
     async fn renew(&self, boot: Boot) -> Result<Renewal, Error> {
         self.readers.read(move |c| nodes::renew(c, boot)).await
+    }
+
+    async fn inherit(&self, dead: Boot, heir: Boot) -> Result<Inheritance, Error> {
+        self.writer.write(Flush::Relaxed, SMALL, move |c| recover::inherit(c, dead, heir)).await
     }
 
     async fn end_boot(&self, boot: Boot) -> Result<(), Error> {

@@ -108,12 +108,8 @@ impl Player {
                 Ok(())
             }
             Step::KeepTime { back } => both!(self, keep_time(now, back.map(|back| i64::from(back) * SECOND))),
-            Step::NextLife => {
-                self.store.next_life().await;
-                self.model.next_life().await;
-                prop_assert_eq!(self.store.boot, self.model.boot);
-                Ok(())
-            }
+            Step::NextLife => self.next_life().await,
+            Step::Inherit { dead } => both!(self, inherit(self.boot(dead), self.model.boot)),
             Step::EndLife { life } => both!(self, end_boot(self.boot(life))),
             Step::Renew { life } => both!(self, renew(self.boot(life))),
             Step::Reopen => {
@@ -124,6 +120,13 @@ impl Player {
             Step::Look => self.compare_everything().await,
         }?;
         both!(self, due())
+    }
+
+    async fn next_life(&mut self) -> Outcome {
+        self.store.next_life().await;
+        self.model.next_life().await;
+        prop_assert_eq!(self.store.boot, self.model.boot);
+        Ok(())
     }
 
     fn boot(&self, life: Life) -> Boot {

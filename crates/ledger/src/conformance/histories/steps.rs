@@ -94,6 +94,9 @@ pub(super) enum Step {
         back: Option<i16>,
     },
     NextLife,
+    Inherit {
+        dead: Life,
+    },
     EndLife {
         life: Life,
     },
@@ -225,6 +228,7 @@ fn step() -> impl Strategy<Value = Step> {
         6 => (0..60_u16).prop_map(|seconds| Step::Wait { seconds }),
         1 => prop::option::of(-60..60_i16).prop_map(|back| Step::KeepTime { back }),
         3 => Just(Step::NextLife),
+        1 => life().prop_map(|dead| Step::Inherit { dead }),
         1 => life().prop_map(|life| Step::EndLife { life }),
         1 => life().prop_map(|life| Step::Renew { life }),
         1 => Just(Step::Reopen),
