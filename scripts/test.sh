@@ -37,6 +37,9 @@ echo "== tests"
 log=$(mktemp)
 trap 'rm -f "$log"' EXIT
 cargo nextest run --workspace --status-level fail --color never "$@" 2>&1 | tee "$log"
+echo "== stories once more, with the ledger in PostgreSQL"
+DOORBELL_TEST_STORE=postgres cargo nextest run --profile postgres --workspace --status-level fail --color never "$@" 2>&1 |
+    tee -a "$log"
 echo "== the ten slowest"
 sed -nE 's/.*<testcase name="([^"]+)" classname="([^"]+)".* time="([0-9.]+)".*/\3 s  \2 \1/p' \
     target/nextest/default/junit.xml | sort -rn | sed -n 1,10p
