@@ -13,5 +13,5 @@ if ! DOORBELL_ROUNDS=$rounds cargo test --quiet --test crash_rounds -- --nocaptu
     cat "$log" >&2
     exit 1
 fi
-grep -E "^to repeat: |forgotten by power cuts$" "$log"
+grep -oE "to repeat: .*|.* forgotten by power cuts$" "$log"
 grep -E "^\|" "$log"
