@@ -79,7 +79,8 @@ impl Agent {
 
     /// Shuts the gate: runs that come to it wait.
     pub(crate) fn close(&self) {
-        let mode = Mode::RUSR | Mode::WUSR;
+        // Agents may run as another user.
+        let mode = Mode::RUSR | Mode::WUSR | Mode::RGRP | Mode::ROTH;
         rustix::fs::mknodat(rustix::fs::CWD, self.gate(), FileType::Fifo, mode, 0).expect("a gate");
     }
 

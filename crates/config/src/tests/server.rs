@@ -99,7 +99,7 @@ fn bad_values_are_told() {
         ("server: {tls: {cert: c}}", "server.tls: the key `key` is missing (config.yaml:1:10)"),
         (
             "server: {trusted_proxies: []}",
-            "server.trusted_proxies: unknown key (config.yaml:1:10); known here: host, port, public_url, secret, rate_limit, max_body_bytes, tls, max_connections, shutdown_grace, header_timeout, body_timeout",
+            "server.trusted_proxies: unknown key (config.yaml:1:10); known here: name, host, port, public_url, secret, rate_limit, max_body_bytes, tls, max_connections, shutdown_grace, header_timeout, body_timeout",
         ),
         ("admin: {port: 8644}", "admin.port: 8644 is the port of `server` too (config.yaml:1:15); give each its own"),
         ("server: {port: 8645}", "server.port: 8645 is the port of `admin` too (config.yaml:1:16); give each its own"),
