@@ -7,6 +7,7 @@
 //! | question | module |
 //! |---|---|
 //! | does the route want this event? | [`events`] |
+//! | does it meet the route's conditions? | [`filter`] |
 //! | is it one we know already? | [`dedupe`] |
 //! | did it come round too often? | [`hop`] |
 //! | what does the agent read, and where does its answer go? | [`template`] |
@@ -17,9 +18,12 @@
 
 pub mod dedupe;
 pub mod events;
+pub mod filter;
+pub mod headers;
 pub mod hop;
 pub mod id;
 pub mod line;
+pub mod number;
 pub mod path;
 pub mod retry;
 pub mod run_end;

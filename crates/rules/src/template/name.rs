@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use serde_json::Value;
 
 use super::Scope;
-use crate::path;
+use crate::{headers, path};
 
 /// A placeholder's name. The gateway's own names go before keys of the payload.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -67,18 +67,10 @@ impl Name {
             Name::DeliveryId => text(scope.delivery_id),
             Name::EventId => text(scope.event_id),
             Name::BodySha256 => text(scope.body_sha256),
-            Name::Header(name) => header(scope.headers, name).map(Found::Text),
+            Name::Header(name) => headers::value(scope.headers, name).map(Found::Text),
             Name::Payload(path) => in_payload(scope.payload, path).map(Found::Json),
         }
     }
-}
-
-/// A header's value; of one that came several times all values, joined as HTTP joins them.
-fn header<'a>(headers: &'a [(String, String)], name: &str) -> Option<Cow<'a, str>> {
-    let mut values = headers.iter().filter(|(known, _)| known == name).map(|(_, value)| value.as_str());
-    let first = values.next()?;
-    let rest: Vec<_> = values.collect();
-    Some(if rest.is_empty() { Cow::Borrowed(first) } else { Cow::Owned(format!("{first}, {}", rest.join(", "))) })
 }
 
 /// A value of the payload. `payload.` before a path reaches what one of the gateway's names hides; a payload that has
