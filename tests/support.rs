@@ -14,6 +14,7 @@ mod mount;
 mod power;
 mod preload;
 mod process;
+mod proxy;
 mod receiver;
 mod ring;
 mod waiting;
@@ -27,8 +28,9 @@ pub(crate) use http::{Answer, exchange, read_answer, read_to_end, request as htt
 pub(crate) use mount::SmallDisk;
 pub(crate) use power::{Dice, Power, Rest};
 pub(crate) use process::{alive, kill, parent, shell};
+pub(crate) use proxy::Proxy;
 pub(crate) use receiver::{Gate, Receiver, Reply, Seen};
 pub(crate) use ring::{Ring, fresh_id, github_headers, hex_hmac, now_s, standard_headers};
-pub(crate) use waiting::{PATIENCE, until, until_some};
+pub(crate) use waiting::{PATIENCE, until, until_in, until_some};
 
 pub(crate) use serde_json::{Value, json};

@@ -9,8 +9,12 @@ pub(crate) const PATIENCE: Duration = Duration::from_secs(30);
 const LOOK: Duration = Duration::from_millis(10);
 
 /// Looks until `look` finds something; `None` when it does not in [`PATIENCE`].
-pub(super) fn found<T>(mut look: impl FnMut() -> Option<T>) -> Option<T> {
-    let end = Instant::now() + PATIENCE;
+pub(super) fn found<T>(look: impl FnMut() -> Option<T>) -> Option<T> {
+    found_in(PATIENCE, look)
+}
+
+fn found_in<T>(patience: Duration, mut look: impl FnMut() -> Option<T>) -> Option<T> {
+    let end = Instant::now() + patience;
     loop {
         let found = look();
         if found.is_some() || Instant::now() > end {
@@ -30,4 +34,11 @@ pub(crate) fn until_some<T>(what: &str, look: impl FnMut() -> Option<T>) -> T {
 #[track_caller]
 pub(crate) fn until(what: &str, mut look: impl FnMut() -> bool) {
     until_some(what, || look().then_some(()));
+}
+
+/// The same for what takes long by itself.
+#[track_caller]
+pub(crate) fn until_in(patience: Duration, what: &str, mut look: impl FnMut() -> bool) {
+    let found = found_in(patience, || look().then_some(()));
+    assert!(found.is_some(), "not within {} s: {what}", patience.as_secs());
 }

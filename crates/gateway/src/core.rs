@@ -11,6 +11,7 @@ use tokio_util::task::TaskTracker;
 use crate::broken::Broken;
 use crate::clock::Clock;
 use crate::deliver::Sending;
+use crate::process::Permits;
 use crate::run::{Brake, Flights};
 use crate::signals::Signals;
 use crate::wall::Wall;
@@ -46,6 +47,8 @@ pub struct Core {
     pub brake: Brake,
     /// Whether a part has broken off.
     pub broken: Broken,
+    /// Until when programs may run.
+    pub permits: Permits,
     /// Requests and actions that must be finished before the ledger closes.
     pub tasks: TaskTracker,
     /// What runs and programs may inherit from, by their allow lists.
@@ -72,6 +75,7 @@ impl Core {
             flights: Flights::default(),
             brake: Brake::default(),
             broken: Broken::default(),
+            permits: Permits::default(),
             tasks: TaskTracker::new(),
             environment,
             config: RwLock::new(Arc::new(config)),

@@ -17,6 +17,7 @@ use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
 use crate::clock::Clock;
+use crate::process::moment;
 use crate::run::StopWish;
 use crate::{Core, deliver, run};
 use predecessor::Remembered;
@@ -70,7 +71,9 @@ pub struct Keeper {
 impl Keeper {
     /// A keeper of a life that has just begun or been renewed.
     pub fn new(core: Arc<Core>, runs: TaskTracker, sending: TaskTracker) -> Keeper {
-        Keeper { core, runs, sending, renewed: Instant::now(), gave_up: false }
+        let keeper = Keeper { core, runs, sending, renewed: Instant::now(), gave_up: false };
+        keeper.permit();
+        keeper
     }
 
     /// Renews until `shutdown`. Without a lease there is nothing to do.
@@ -116,6 +119,7 @@ impl Keeper {
             Ok(Renewal::Kept { look_again }) => {
                 others = look_again.map(|end| end + A_MOMENT);
                 self.renewed = began;
+                self.permit();
                 if self.gave_up || began.elapsed() > lease.renew_every {
                     core.ring_all();
                 }
@@ -133,6 +137,14 @@ impl Keeper {
         deliver::recover(&core, &self.sending).await?;
         run::recover(&core, &self.runs).await?;
         Ok(others)
+    }
+
+    /// Programs may run for so long after the last renewal.
+    fn permit(&self) {
+        if let Some(lease) = self.core.ledger.lease() {
+            let passed = u64::try_from(self.renewed.elapsed().as_millis()).unwrap_or(u64::MAX);
+            self.core.permits.extend(moment().saturating_sub(passed), lease.give_up_after);
+        }
     }
 
     /// Soon others may run the events of what is in flight here.
@@ -158,6 +170,7 @@ impl Keeper {
         remember(&core.home, &Remembered { boot, name, started_at });
         core.begin_life(boot);
         self.renewed = Instant::now();
+        self.permit();
         self.gave_up = false;
         let runs = core.flights.count();
         tracing::error!(

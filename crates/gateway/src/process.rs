@@ -16,6 +16,7 @@ mod capture;
 mod descendants;
 mod gone;
 mod marked;
+mod permit;
 mod private;
 mod run;
 pub mod warden;
@@ -23,6 +24,8 @@ mod wire;
 
 pub use gone::{remove_unless_held, wait_until_gone};
 pub use marked::Mark;
+pub(crate) use permit::moment;
+pub use permit::{Permit, Permits};
 pub use private::write_private;
 pub use run::{Exit, Job, Report, run};
 

@@ -65,6 +65,7 @@ async fn start(core: &Core, delivery: &ClaimedDelivery, process: &Process, targe
         lock: core.runs_folder().join(format!("{}.lock", delivery.id)),
         stdout_limit: 0,
         stderr_limit: STDERR_KEPT,
+        permit: core.permits.permit(),
         started: CancellationToken::new(),
     };
     let report = start_when_possible(core, &job).await;

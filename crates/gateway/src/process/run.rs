@@ -14,6 +14,7 @@ use tokio_util::sync::CancellationToken;
 use super::GRACE;
 use super::capture::{Head, Tail};
 use super::marked::{self, Mark};
+use super::permit::Permit;
 use super::private::private_file;
 use super::wire::{self, End, LARGEST_FRAME, Order};
 
@@ -43,6 +44,8 @@ pub struct Job {
     pub stdout_limit: usize,
     /// Bytes of standard error that are kept, from the end.
     pub stderr_limit: usize,
+    /// Until when it may run at all; it is stopped then.
+    pub permit: Permit,
     /// Cancelled once the program has been started.
     pub started: CancellationToken,
 }
@@ -120,7 +123,7 @@ fn start(job: &Job) -> std::io::Result<Child> {
     warden.spawn()
 }
 
-async fn attend(mut warden: Child, job: Job, stop: &CancellationToken) -> Report {
+async fn attend(mut warden: Child, mut job: Job, stop: &CancellationToken) -> Report {
     let (Some(control), Some(frames)) = (warden.stdin.take(), warden.stdout.take()) else {
         return report(Exit::NoMeans("the warden has no pipes".into()));
     };
@@ -132,6 +135,7 @@ async fn attend(mut warden: Child, job: Job, stop: &CancellationToken) -> Report
         env: job.env.into_iter().chain([mark]).collect(),
         cwd: job.cwd,
         stdin_bytes: job.stdin.len(),
+        permitted_until: job.permit.until(),
         timeout_ms: u64::try_from(job.timeout.as_millis()).unwrap_or(u64::MAX),
         grace_ms: u64::try_from(GRACE.as_millis()).unwrap_or(u64::MAX),
     };
@@ -141,8 +145,10 @@ async fn attend(mut warden: Child, job: Job, stop: &CancellationToken) -> Report
     let began = Instant::now();
     let warden_pid = warden.id().and_then(|pid| Pid::from_raw(pid.try_into().ok()?));
     // The control pipe must stay open until the end: closing it means that the gateway has gone.
-    let (talk, listen) =
-        (talk(control, &order, &job.stdin, stop), listen(frames, &mut stdout, &mut stderr, &mut group, &job.started));
+    let (talk, listen) = (
+        talk(control, &order, &job.stdin, &mut job.permit, stop),
+        listen(frames, &mut stdout, &mut stderr, &mut group, &job.started),
+    );
     let end = tokio::select! {
         end = listen => end,
         () = overdue(warden_pid, job.timeout, stop) => None,
@@ -201,11 +207,12 @@ async fn end_without_warden(mark: Mark, group: Option<Pid>, grace: Duration) {
     }
 }
 
-/// Gives the order and the input, then waits for the wish to stop. Never returns: dropping it closes the pipe.
+/// Gives the order and the input, then says what changes, until there is the wish to stop. Never returns: dropping it closes the pipe.
 async fn talk(
     mut control: ChildStdin,
     order: &Order,
     stdin: &[u8],
+    permit: &mut Permit,
     stop: &CancellationToken,
 ) -> std::convert::Infallible {
     let mut line = serde_json::to_vec(order).unwrap_or_default();
@@ -214,7 +221,16 @@ async fn talk(
     let _ = control.write_all(&line).await;
     let _ = control.write_all(stdin).await;
     let _ = control.flush().await;
-    stop.cancelled().await;
+    loop {
+        let until = tokio::select! {
+            () = stop.cancelled() => break,
+            until = permit.changed() => until,
+        };
+        let mut words = [wire::PERMIT, 0, 0, 0, 0, 0, 0, 0, 0];
+        words[1..].copy_from_slice(&until.to_be_bytes());
+        let _ = control.write_all(&words).await;
+        let _ = control.flush().await;
+    }
     let _ = control.write_all(&[wire::STOP]).await;
     let _ = control.flush().await;
     std::future::pending().await

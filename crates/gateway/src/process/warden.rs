@@ -13,7 +13,8 @@ use rustix::io::Errno;
 use rustix::process::{Pid, Signal, getpid, set_child_subreaper};
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 
-use super::wire::{END, End, Order, STARTED, STDERR, STDOUT, STOP, read_order};
+use super::permit::{FOREVER, moment};
+use super::wire::{END, End, Order, PERMIT, STARTED, STDERR, STDOUT, STOP, read_order};
 use super::{descendants, wire};
 
 /// What happens while the program runs.
@@ -22,6 +23,8 @@ enum Happening {
     Exited(std::io::Result<ExitStatus>),
     /// The gateway wants it stopped.
     Stop,
+    /// It may run until this moment.
+    Permitted(u64),
     /// The gateway has gone.
     Orphaned,
     /// One of the program's output streams is at its end.
@@ -30,6 +33,8 @@ enum Happening {
 
 /// How long the last output may take once every process has ended.
 const DRAIN: Duration = Duration::from_secs(1);
+/// How often a permit that ends is looked at.
+const LOOK_AT_PERMIT: Duration = Duration::from_secs(1);
 /// How often the processes left behind are looked for while they end.
 const LOOK: Duration = Duration::from_millis(5);
 
@@ -127,7 +132,7 @@ fn attend(
         let status = child.wait();
         let _ = happened.send(Happening::Exited(status));
     });
-    let mut watch = Watch { happenings, group, exited: None, streams: 2 };
+    let mut watch = Watch { happenings, group, exited: None, streams: 2, permitted_until: order.permitted_until };
     let early = watch.until_exit(deadline);
     if early.is_some() {
         descendants::signal_all(group, Signal::TERM);
@@ -167,17 +172,28 @@ struct Watch {
     group: Pid,
     exited: Option<std::io::Result<ExitStatus>>,
     streams: u8,
+    permitted_until: u64,
 }
 
 impl Watch {
     /// Waits until the program has ended by itself, or answers why it must end.
     fn until_exit(&mut self, deadline: Instant) -> Option<End> {
         while self.exited.is_none() {
-            match self.happenings.recv_timeout(deadline.saturating_duration_since(Instant::now())) {
+            let time = deadline.saturating_duration_since(Instant::now());
+            let permitted = Duration::from_millis(self.permitted_until.saturating_sub(moment()));
+            if permitted.is_zero() {
+                return Some(End::Stopped);
+            }
+            if time.is_zero() {
+                return Some(End::TimedOut);
+            }
+            // A wait does not go on while the machine is suspended, the permit does.
+            let wait = if self.permitted_until == FOREVER { time } else { time.min(permitted).min(LOOK_AT_PERMIT) };
+            match self.happenings.recv_timeout(wait) {
                 Ok(Happening::Stop | Happening::Orphaned) | Err(RecvTimeoutError::Disconnected) => {
                     return Some(End::Stopped);
                 }
-                Err(RecvTimeoutError::Timeout) => return Some(End::TimedOut),
+                Err(RecvTimeoutError::Timeout) => {}
                 Ok(other) => self.note(other),
             }
         }
@@ -220,6 +236,7 @@ impl Watch {
         match happening {
             Happening::Exited(status) => self.exited = Some(status),
             Happening::Drained => self.streams -= 1,
+            Happening::Permitted(until) => self.permitted_until = until,
             // It is ending already.
             Happening::Stop | Happening::Orphaned => {}
         }
@@ -246,11 +263,15 @@ fn feed(pipe: Option<std::process::ChildStdin>, stdin: &[u8]) {
 }
 
 fn listen(mut control: std::io::Stdin, happened: &Sender<Happening>) {
-    let mut byte = [0];
+    let (mut byte, mut until) = ([0], [0; 8]);
     loop {
         let happening = match control.read(&mut byte) {
             Ok(0) => Happening::Orphaned,
             Ok(_) if byte[0] == STOP => Happening::Stop,
+            Ok(_) if byte[0] == PERMIT => match control.read_exact(&mut until) {
+                Ok(()) => Happening::Permitted(u64::from_be_bytes(until)),
+                Err(_) => Happening::Orphaned,
+            },
             Err(error) if error.kind() != std::io::ErrorKind::Interrupted => Happening::Orphaned,
             _ => continue,
         };

@@ -1,7 +1,7 @@
 //! What the gateway and a warden say to each other.
 //!
-//! To the warden's standard input: one line of JSON ([`Order`]), then `stdin_bytes` bytes for the program, then single
-//! control bytes; the end of the stream means that the gateway has gone. From its standard output: frames of a tag (one byte), a
+//! To the warden's standard input: one line of JSON ([`Order`]), then `stdin_bytes` bytes for the program, then control bytes,
+//! some with an argument; the end of the stream means that the gateway has gone. From its standard output: frames of a tag (one byte), a
 //! length (4 bytes, big-endian) and so many bytes.
 
 use std::io::{Read, Write};
@@ -10,6 +10,9 @@ use serde::{Deserialize, Serialize};
 
 /// Control byte: end the program and all that it started.
 pub(super) const STOP: u8 = b'T';
+
+/// Control byte: the program may run until the moment that follows, in 8 bytes, big-endian (see `permit.rs`).
+pub(super) const PERMIT: u8 = b'P';
 
 /// Frame: the program has started; its process id, which is its group's too, in 4 bytes, big-endian.
 pub(super) const STARTED: u8 = b'S';
@@ -32,6 +35,8 @@ pub(super) struct Order {
     pub(super) cwd: Option<String>,
     pub(super) stdin_bytes: usize,
     pub(super) timeout_ms: u64,
+    /// The moment until which the program may run, if the gateway does not say another one.
+    pub(super) permitted_until: u64,
     /// Between the polite signal and the one that cannot be refused.
     pub(super) grace_ms: u64,
 }

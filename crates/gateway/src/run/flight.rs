@@ -84,6 +84,7 @@ async fn call(core: &Core, run: &ClaimedRun, prepared: &Prepared, flight: &Fligh
         lock: prepare::lock_file(core, &run.run_id),
         stdout_limit: usize::try_from(agent.max_output_bytes).unwrap_or(usize::MAX),
         stderr_limit: STDERR_KEPT,
+        permit: core.permits.permit(),
         started: CancellationToken::new(),
     };
     let started = job.started.clone();

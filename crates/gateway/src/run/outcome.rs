@@ -61,7 +61,8 @@ impl Outcome {
         let record = RunRecord { exit_code, stderr: report.stderr.clone(), ..RunRecord::default() };
         if report.exit == Exit::Stopped {
             let why = match wish {
-                Some(StopWish::Lease) => "the gateway could not renew its lease",
+                // Nobody's wish: its warden ended it, since the gateway was halted or the machine suspended.
+                Some(StopWish::Lease) | None => "the gateway did not renew its lease in time",
                 _ => "the gateway stopped",
             };
             return Outcome::cut_off(wish, why, record);

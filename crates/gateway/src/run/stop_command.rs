@@ -25,6 +25,7 @@ pub(super) async fn run(core: &Core, run_id: &str, stop: &Stop) {
         lock: core.runs_folder().join(format!("{run_id}.stop.lock")),
         stdout_limit: 0,
         stderr_limit: SHOWN,
+        permit: core.permits.permit(),
         started: CancellationToken::new(),
     };
     let report = process::run(job, &CancellationToken::new()).await;

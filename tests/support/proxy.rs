@@ -1,0 +1,132 @@
+//! A way to a server that the test can block, cut, or let time out.
+
+use std::io::{Read as _, Write as _};
+use std::net::{Shutdown, SocketAddr, TcpListener, TcpStream};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Condvar, Mutex, PoisonError};
+use std::thread;
+
+/// What becomes of connections.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Way {
+    /// They go through.
+    Open,
+    /// They are reset at once, as by a machine where nobody listens.
+    Refused,
+    /// They are taken, and nothing comes through in either direction.
+    Silent,
+}
+
+struct Shared {
+    way: Mutex<Way>,
+    changed: Condvar,
+    tries: AtomicUsize,
+    streams: Mutex<Vec<TcpStream>>,
+}
+
+/// A proxy in front of one address. Its threads end with the test's process.
+pub(crate) struct Proxy {
+    address: SocketAddr,
+    shared: Arc<Shared>,
+}
+
+impl Proxy {
+    /// In front of a port of this machine.
+    pub(crate) fn before(port: u16) -> Proxy {
+        let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
+        let address = listener.local_addr().expect("an address");
+        let shared = Arc::new(Shared {
+            way: Mutex::new(Way::Open),
+            changed: Condvar::new(),
+            tries: AtomicUsize::new(0),
+            streams: Mutex::default(),
+        });
+        let own = Arc::clone(&shared);
+        thread::spawn(move || {
+            for stream in listener.incoming().flatten() {
+                own.tries.fetch_add(1, Ordering::Relaxed);
+                own.take(stream, port);
+            }
+        });
+        Proxy { address, shared }
+    }
+
+    /// The URL of a database, by way of this proxy.
+    pub(crate) fn url(&self, direct: &str) -> String {
+        let (head, tail) = direct.split_once('@').expect("a user");
+        let (_, path) = tail.split_once('/').expect("a database");
+        format!("{head}@{}/{path}", self.address)
+    }
+
+    /// Lets everything through again.
+    pub(crate) fn opens(&self) {
+        self.turn(Way::Open);
+    }
+
+    /// Resets what is connected, and whoever comes.
+    pub(crate) fn refuses(&self) {
+        self.turn(Way::Refused);
+        self.cuts();
+    }
+
+    /// Lets nothing through any more: nobody is told.
+    pub(crate) fn falls_silent(&self) {
+        self.turn(Way::Silent);
+    }
+
+    /// Resets what is connected now.
+    pub(crate) fn cuts(&self) {
+        for stream in self.shared.streams().drain(..) {
+            let _ = stream.shutdown(Shutdown::Both);
+        }
+    }
+
+    /// How many connections have been tried so far.
+    pub(crate) fn tries(&self) -> usize {
+        self.shared.tries.load(Ordering::Relaxed)
+    }
+
+    fn turn(&self, way: Way) {
+        *self.shared.way.lock().unwrap_or_else(PoisonError::into_inner) = way;
+        self.shared.changed.notify_all();
+    }
+}
+
+impl Shared {
+    fn take(self: &Arc<Self>, from: TcpStream, port: u16) {
+        if self.way() == Way::Refused {
+            return;
+        }
+        let Ok(to) = TcpStream::connect(("127.0.0.1", port)) else { return };
+        for (reader, writer) in [(&from, &to), (&to, &from)] {
+            let (mut reader, mut writer) =
+                (reader.try_clone().expect("a handle"), writer.try_clone().expect("a handle"));
+            let own = Arc::clone(self);
+            thread::spawn(move || {
+                let mut buffer = [0; 16 * 1024];
+                while let Ok(length) = reader.read(&mut buffer) {
+                    own.wait_until_not_silent();
+                    if length == 0 || writer.write_all(&buffer[..length]).is_err() {
+                        break;
+                    }
+                }
+                let _ = writer.shutdown(Shutdown::Both);
+                let _ = reader.shutdown(Shutdown::Both);
+            });
+        }
+        self.streams().extend([from, to]);
+    }
+
+    fn way(&self) -> Way {
+        *self.way.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn wait_until_not_silent(&self) {
+        let way = self.way.lock().unwrap_or_else(PoisonError::into_inner);
+        drop(self.changed.wait_while(way, |way| *way == Way::Silent).unwrap_or_else(PoisonError::into_inner));
+    }
+
+    fn streams(&self) -> std::sync::MutexGuard<'_, Vec<TcpStream>> {
+        self.streams.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
