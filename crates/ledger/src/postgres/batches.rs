@@ -1,10 +1,11 @@
 //! Group commit: requests that wait are stored by one transaction, a few transactions at a time.
 
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex as StdMutex, PoisonError};
 use std::time::Duration;
 
 use tokio::sync::mpsc::error::SendTimeoutError;
-use tokio::sync::{Mutex, mpsc, oneshot};
+use tokio::sync::{Mutex, Notify, mpsc, oneshot};
 use tokio::task::JoinSet;
 
 use super::admit::{Request, admit};
@@ -21,6 +22,9 @@ const BATCH_BYTES: usize = 4 << 20;
 const WAITING: usize = 2 * BATCH;
 /// Transactions at a time: while one waits for the disk the next one is worked on.
 const WRITERS: usize = 3;
+/// Requests that are worth a transaction beside one that is under way. Fewer wait for its end, since what a transaction costs the
+/// database is mostly the same for one request and for many.
+const ENOUGH: usize = BATCH / 2;
 /// How long a caller waits for a place before it is told that the ledger is behind.
 const PATIENCE: Duration = Duration::from_secs(2);
 
@@ -39,10 +43,15 @@ pub(super) struct Batches {
 impl Batches {
     pub(super) fn start(link: &Link, wake: &Arc<Wake>) -> Batches {
         let (items, waiting) = mpsc::channel(WAITING);
-        let waiting = Arc::new(Mutex::new(waiting));
+        let (waiting, under_way) = (Arc::new(Mutex::new(waiting)), Arc::<UnderWay>::default());
         let mut writers = JoinSet::new();
         for _ in 0..WRITERS {
-            let writer = Writer { link: link.clone(), wake: Arc::clone(wake), waiting: Arc::clone(&waiting) };
+            let writer = Writer {
+                link: link.clone(),
+                wake: Arc::clone(wake),
+                waiting: Arc::clone(&waiting),
+                under_way: Arc::clone(&under_way),
+            };
             writers.spawn(writer.serve());
         }
         Batches { items: StdMutex::new(Some(items)), writers: Mutex::new(writers) }
@@ -69,10 +78,19 @@ impl Batches {
     }
 }
 
+/// Transactions that are under way.
+#[derive(Default)]
+struct UnderWay {
+    count: AtomicUsize,
+    /// Told when one has ended.
+    ended: Notify,
+}
+
 struct Writer {
     link: Link,
     wake: Arc<Wake>,
     waiting: Arc<Mutex<mpsc::Receiver<Item>>>,
+    under_way: Arc<UnderWay>,
 }
 
 impl Writer {
@@ -84,21 +102,34 @@ impl Writer {
                 // The caller may have gone; the request is stored all the same.
                 let _ = reply.send(answer);
             }
+            self.under_way.count.fetch_sub(1, Ordering::Relaxed);
+            self.under_way.ended.notify_one();
         }
     }
 
+    /// The requests of the next transaction, which is under way from here on.
     async fn next(&self) -> Option<Vec<Item>> {
         let mut waiting = self.waiting.lock().await;
         let first = waiting.recv().await?;
         let mut bytes = first.request.bytes();
         let mut batch = vec![first];
-        while batch.len() < BATCH
-            && bytes < BATCH_BYTES
-            && let Ok(item) = waiting.try_recv()
-        {
+        while batch.len() < BATCH && bytes < BATCH_BYTES {
+            let item = match waiting.try_recv() {
+                Ok(item) => item,
+                Err(_) if batch.len() >= ENOUGH || self.under_way.count.load(Ordering::Relaxed) == 0 => break,
+                Err(_) => tokio::select! {
+                    item = waiting.recv() => match item {
+                        Some(item) => item,
+                        None => break,
+                    },
+                    // Told of an end that was long ago, it begins a little early.
+                    () = self.under_way.ended.notified() => break,
+                },
+            };
             bytes += item.request.bytes();
             batch.push(item);
         }
+        self.under_way.count.fetch_add(1, Ordering::Relaxed);
         Some(batch)
     }
 
