@@ -127,10 +127,7 @@ async fn lock(tx: &Tx, locks: &[(&str, &str, &str)]) -> Result<(), Failure> {
         Value::texts(locks.iter().map(|l| l.1)),
         Value::texts(locks.iter().map(|l| l.2)),
     ];
-    let sql = "SELECT pg_advisory_xact_lock(number) FROM (
-         SELECT DISTINCT lock_of(kind, name, value) AS number FROM unnest($1, $2, $3) AS t (kind, name, value)
-         ORDER BY 1 OFFSET 0) AS locks";
-    tx.query(sql, &values).await.map(drop)
+    tx.query("SELECT lock_each($1, $2, $3)", &values).await.map(drop)
 }
 
 /// Who holds keys.
@@ -198,22 +195,7 @@ fn judge<'a>(request: &'a Request, known: &mut Known<'_>, spent: &mut BTreeSet<&
 }
 
 /// Events, their requests and their keys.
-const INSERT: &str = "WITH given AS (
-         SELECT * FROM unnest($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17) WITH ORDINALITY
-             AS t (id, route, source, event_type, delivery_id, state, reason, line, priority, due_at, hop, received_at,
-                   finished_at, key, headers, codec, body, place)
-     ), new AS (
-         INSERT INTO events (id, route, source, event_type, delivery_id, state, reason, line, priority, due_at, hop,
-                             received_at, finished_at, key, ready)
-         SELECT id, route, source, event_type, delivery_id, state, reason, line, priority, due_at, hop, received_at,
-                finished_at, key, state = 'queued' AND due_at IS NULL AND line IS NULL
-         FROM given ORDER BY place
-         RETURNING seq, id, route, key
-     ), held AS (
-         INSERT INTO keys SELECT route, key, seq FROM new WHERE key IS NOT NULL
-         ON CONFLICT (route, key) DO UPDATE SET event_seq = excluded.event_seq
-     )
-     INSERT INTO requests SELECT new.seq, given.headers, given.codec, given.body FROM new JOIN given ON given.id = new.id";
+const STORE: &str = "SELECT store_events($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17)";
 
 async fn insert(tx: &Tx, stored: &[Stored<'_>]) -> Result<(), Failure> {
     let events = || stored.iter().map(|s| &s.request.event);
@@ -237,7 +219,7 @@ async fn insert(tx: &Tx, stored: &[Stored<'_>]) -> Result<(), Failure> {
         Value::numbers(stored.iter().map(|s| s.request.codec)),
         Value::Blobs(stored.iter().map(|s| s.request.body.as_slice()).collect()),
     ];
-    tx.execute(INSERT, &values).await.map(drop)
+    tx.query(STORE, &values).await.map(drop)
 }
 
 async fn spend(tx: &Tx, rates: &[(&str, (Millis, u32))]) -> Result<(), Failure> {

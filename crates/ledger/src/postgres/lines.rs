@@ -50,15 +50,7 @@ impl Obstacle {
 
 /// The obstacle of each route. A route that has gone is missing, paused or not.
 pub(super) async fn obstacles(tx: &Tx, routes: &[&str]) -> Result<Vec<Option<Obstacle>>, Failure> {
-    let rows = tx
-        .query(
-            "SELECT EXISTS (SELECT 1 FROM meta WHERE name = 'routes_told')
-                        AND NOT EXISTS (SELECT 1 FROM routes r WHERE r.route = t.route),
-                    EXISTS (SELECT 1 FROM pauses p WHERE p.route = t.route)
-             FROM unnest($1) WITH ORDINALITY AS t (route, place) ORDER BY place",
-            &[Value::texts(routes.iter().copied())],
-        )
-        .await?;
+    let rows = tx.query("SELECT missing, paused FROM obstacles($1)", &[Value::texts(routes.iter().copied())]).await?;
     let of = |row: &tokio_postgres::Row| match (row.get(0), row.get(1)) {
         (true, _) => Some(Obstacle::Missing),
         (false, true) => Some(Obstacle::Paused),
