@@ -101,6 +101,7 @@ fn resolve(raw: raw::File, home: &FilePath, environment: &Environment, report: &
     let used = raw.routes.values().flat_map(|route| route.deliver.0.iter().map(String::as_str));
     let targets = target::targets(&raw.targets, used, report);
     let around = Surroundings {
+        home,
         listen: &server.listen,
         defaults: &defaults,
         agents: &agent_names,

@@ -2,6 +2,7 @@
 //!
 //! Nothing here can be printed: these types hold secrets as plain texts.
 
+mod filters;
 mod retention;
 mod route;
 
@@ -13,6 +14,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use span::{Size, Span};
 
+pub(crate) use filters::Filters;
 pub(crate) use retention::Retention;
 pub(crate) use route::Route;
 

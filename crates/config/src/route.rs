@@ -2,12 +2,15 @@
 
 mod checks;
 mod deliver;
+mod filters;
 mod secrets;
 
 use std::collections::BTreeSet;
+use std::path::Path as FilePath;
 use std::time::Duration;
 
 use rules::events::EventList;
+use rules::filter::Filter;
 use rules::retry::Backoff;
 use rules::template::Template;
 use rules::template::tree::TemplateTree;
@@ -38,6 +41,8 @@ pub struct Route {
     pub secrets: Vec<Secret>,
     /// Which event types are wanted.
     pub events: EventList,
+    /// What must hold of them.
+    pub filters: Filter,
     /// What the agent is asked; `None`: the default prompt with the payload.
     pub prompt: Option<Template>,
     /// A key of [`crate::Config::agents`].
@@ -81,6 +86,7 @@ pub struct RouteDelivery {
 
 /// What routes may refer to.
 pub(crate) struct Surroundings<'a> {
+    pub(crate) home: &'a FilePath,
     pub(crate) listen: &'a Listen,
     pub(crate) defaults: &'a Defaults,
     pub(crate) agents: &'a BTreeSet<String>,
@@ -96,6 +102,7 @@ pub(crate) fn resolve(name: &str, raw: raw::Route, around: &Surroundings<'_>, re
     checks::name(name, &at, report);
     checks::profile(&raw.profile, &at.key("profile"), report);
     let door = secrets::verifier(&raw, &at, around, report);
+    let filters = filters::filter(&raw.filters, &at.key("filters"), around.home, report);
     let agent = checks::agent(raw.agent.as_deref(), &at, around, report);
     let deliver = deliver::names(raw.deliver.0, &at.key("deliver"), around.targets, report);
     let extra = raw.deliver_extra.into();
@@ -119,6 +126,7 @@ pub(crate) fn resolve(name: &str, raw: raw::Route, around: &Surroundings<'_>, re
     let dedupe_key = checks::template(raw.dedupe_key.as_deref(), &at.key("dedupe_key"), report);
     let serial_by = checks::template(raw.serial_by.as_deref(), &at.key("serial_by"), report);
     let (verifier, secrets) = door?;
+    let filters = filters?;
     Some(Route {
         name: name.to_owned(),
         profile: raw.profile,
@@ -126,6 +134,7 @@ pub(crate) fn resolve(name: &str, raw: raw::Route, around: &Surroundings<'_>, re
         verifier,
         secrets,
         events: EventList::new(raw.events),
+        filters,
         prompt: raw.prompt.filter(|prompt| !prompt.is_empty()).map(|prompt| Template::parse(&prompt)),
         agent,
         deliver: deliver::split(deliver, &extra),

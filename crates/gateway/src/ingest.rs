@@ -5,6 +5,7 @@
 
 mod answer;
 mod body;
+mod conditions;
 mod headers;
 mod inside;
 mod pipeline;

@@ -9,6 +9,8 @@ use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::{Map, Value};
 use span::{Size, Span};
 
+use super::Filters;
+
 /// Which events wake which agent, and where its answer goes.
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
@@ -23,6 +25,8 @@ pub(crate) struct Route {
     pub(crate) secrets: Option<Vec<String>>,
     /// Event types that are wanted, such as `push` or `pull_request.opened`; empty is all of them.
     pub(crate) events: Vec<String>,
+    /// Conditions on the payload, the event type and the headers; all of them must hold.
+    pub(crate) filters: Filters,
     /// What the agent is asked: a text with `{placeholders}` from the payload. Empty or absent: the payload itself. As in
     /// every text, `${NAME}` is a variable of the environment, put in before any event comes.
     pub(crate) prompt: Option<String>,
@@ -75,6 +79,7 @@ impl Default for Route {
             secret: None,
             secrets: None,
             events: Vec::new(),
+            filters: Filters::default(),
             prompt: None,
             agent: None,
             deliver: OneOrMore(vec!["log".to_owned()]),

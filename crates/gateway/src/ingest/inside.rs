@@ -7,6 +7,7 @@ use ledger::{Admission, Admitted, Ignored, NewEvent, StoredRequest};
 use rules::retry::after;
 use serde::Serialize;
 
+use super::conditions;
 use super::scope::{Stored, place};
 use crate::{Core, chance};
 
@@ -50,7 +51,7 @@ pub enum Sent {
     },
     /// A rule of the route does not want it.
     Ignored {
-        /// `hop_limit` or `event`.
+        /// `hop_limit`, `event` or `filter`.
         reason: &'static str,
         /// The record of it.
         event_id: String,
@@ -169,6 +170,8 @@ async fn admit(
         Some("hop_limit")
     } else if !route.events.matches(&event.event_type, stored.payload()) {
         Some("event")
+    } else if !conditions::pass(core, route, &event.event_type, stored.payload(), stored.headers()) {
+        Some("filter")
     } else {
         None
     };

@@ -16,7 +16,7 @@ use verify::Source;
 
 use super::answer::Answer;
 use super::body::{self, BodyError};
-use super::{BODIES_IN_FLIGHT, Ingest, headers, scope};
+use super::{BODIES_IN_FLIGHT, Ingest, conditions, headers, scope};
 use crate::chance;
 
 /// How long a sender waits for room for its body.
@@ -106,9 +106,9 @@ async fn admit(ingest: &Ingest, route: &Arc<Route>, received: Received<'_>) -> A
     let now = core.clock.now();
     // Held until the event is stored.
     let Received { headers, body, room } = received;
-    let large = body.len() > LARGE;
+    let takes_time = body.len() > LARGE || !route.filters.files().is_empty();
     let judge = || judge(ingest, route, headers, body, max_hops, now);
-    let judged = if large { tokio::task::block_in_place(judge) } else { judge() };
+    let judged = if takes_time { tokio::task::block_in_place(judge) } else { judge() };
     let answer = match judged {
         Judged::Answer(answer) => answer,
         Judged::Ignore { reason, event } => {
@@ -162,6 +162,9 @@ fn judge(
     }
     if !route.events.matches(&event.new.event_type, &payload) {
         return Judged::Ignore { reason: "event", event: event.with(headers, body) };
+    }
+    if !conditions::pass(&ingest.core, route, &event.new.event_type, &payload, &headers) {
+        return Judged::Ignore { reason: "filter", event: event.with(headers, body) };
     }
     let (key, line) = event.place(route, &payload, &headers, &body);
     let mut event = event.with(headers, body);

@@ -47,6 +47,11 @@ impl Stored {
         &self.payload
     }
 
+    /// The headers, without signatures.
+    pub(super) fn headers(&self) -> &[(String, String)] {
+        &self.headers
+    }
+
     /// The event type that the payload names, for what no source has named.
     pub(super) fn event_type(&self) -> String {
         verify::source("none").map_or_else(|| "unknown".into(), |source| verify::event_type(source, &[], &self.payload))

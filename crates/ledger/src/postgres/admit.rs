@@ -88,7 +88,7 @@ pub(super) async fn admit(tx: &Tx, requests: &[Request]) -> Result<Vec<Admitted>
     }
     if !stored.is_empty() {
         let rates: Vec<_> = spent.iter().filter_map(|route| Some((*route, *known.rates.get(*route)?))).collect();
-        let writes = try_join3(insert(tx, &stored), spend(tx, &rates), refresh(tx, &stored));
+        let writes = Box::pin(try_join3(insert(tx, &stored), spend(tx, &rates), refresh(tx, &stored)));
         if stored.iter().any(|s| s.state == EventState::Ignored) {
             writes.await?;
             cap_ignored(tx, &stored).await?;
