@@ -11,6 +11,7 @@ mod details;
 mod events;
 mod ids;
 mod input;
+mod migrate;
 mod nodes;
 mod open;
 mod out;
@@ -75,6 +76,8 @@ enum Command {
     Send(send::Send),
     /// Say how it stands: events, runs and deliveries by state, and the routes
     Status(status::Status),
+    /// Copy a whole ledger into an empty one, from a file into a database or back, while no gateway uses either
+    Migrate(migrate::Migrate),
     /// List the gateways that share the ledger
     Nodes(nodes::Nodes),
     /// Look at events, and run, replay or cancel one
@@ -126,6 +129,7 @@ fn dispatch(command: Command, context: &Context) -> anyhow::Result<()> {
         Command::Open => open::run(context),
         Command::Send(send) => send.run(context),
         Command::Status(status) => status.run(context),
+        Command::Migrate(migrate) => migrate.run(context),
         Command::Nodes(nodes) => nodes.run(context),
         Command::Events(events) => events.run(context),
         Command::Runs(runs) => runs.run(context),

@@ -30,7 +30,7 @@ use tally::Tally;
 
 /// Points of the first start of all, which `first.rs` is about.
 fn only_at_first(name: &str) -> bool {
-    name.starts_with("migrate.") || name.starts_with("token.")
+    ["migrate.", "token.", "copy."].iter().any(|area| name.starts_with(area))
 }
 
 /// Rounds that one gateway goes through before another takes its place: enough to have a past, few enough to be repeated.

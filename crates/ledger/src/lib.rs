@@ -8,6 +8,7 @@
 pub mod api;
 #[cfg(test)]
 mod conformance;
+pub mod migrate;
 pub mod model;
 pub mod postgres;
 pub mod sqlite;

@@ -12,6 +12,7 @@ mod address;
 mod admit;
 mod batches;
 mod claim;
+mod copying;
 mod deliver;
 mod finish;
 mod lines;
@@ -31,10 +32,12 @@ mod views;
 mod wake;
 
 pub use address::AddressError;
+pub(crate) use copying::{connect_for_copy, unavailable};
 pub use store::{ConnectError, Options, Store};
 
 use link::{Failure, Tx};
 use values::Value;
+pub(crate) use values::stored;
 
 /// How often a transaction that stood in another one's way is begun once more.
 const TRIES: u32 = 5;

@@ -25,6 +25,7 @@ mod writer;
 
 pub use lock::Lock;
 pub use lock::LockError;
+pub(crate) use store::Owned;
 pub use store::{Durability, OpenError, Options, Store};
 
 use rusqlite::Connection;
@@ -50,7 +51,7 @@ fn connect(path: &std::path::Path, read_only: bool) -> Result<Connection, Error>
 
 /// A database error as the callers know it, with what a person can do about it.
 #[expect(clippy::needless_pass_by_value, reason = "the shape of map_err")]
-fn failed(error: rusqlite::Error) -> Error {
+pub(crate) fn failed(error: rusqlite::Error) -> Error {
     use rusqlite::ErrorCode as Code;
     let remedy = match error.sqlite_error_code() {
         Some(Code::DatabaseCorrupt | Code::NotADatabase) => return Error::Damaged(error.to_string()),

@@ -2,6 +2,10 @@
 
 /// Every place that has a name: `area.what_has_just_been_done`.
 pub const NAMES: &[&str] = &[
+    // Copying a ledger into another one, which no gateway does.
+    "copy.begun",
+    "copy.batch",
+    "copy.compared",
     // Steps of the ledger: after each statement that changes rows, inside the transaction.
     "admit.rate",
     "admit.event",

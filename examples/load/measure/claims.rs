@@ -113,6 +113,10 @@ impl Scene {
     }
 
     async fn once(&mut self, number: usize, counts: bool) {
+        if self.store.lease().is_some() {
+            // Nobody else keeps this life.
+            self.store.renew(self.boot).await.expect("a renewal");
+        }
         let began = Instant::now();
         one::admit(&*self.store, &self.routes[number % self.routes.len()], self.line).await;
         let admitted = Instant::now();

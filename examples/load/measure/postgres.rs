@@ -74,8 +74,8 @@ fn claim_rows(bench: &Bench, server: &Server) -> Vec<Row> {
     let finished = format!("{} finished events", grouped(bench.scale.many));
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime");
     runtime.block_on(async {
-        let empty = Scene::open(&name("nothing else"), connect(&empty).await, &other, None).await;
         fill(server, &many, &*connect(&many).await, bench.scale.many).await;
+        let empty = Scene::open(&name("nothing else"), connect(&empty).await, &other, None).await;
         let many = Scene::open(&name(&finished), connect(&many).await, &other, None).await;
         claims::compare(&mut vec![empty, many], bench.scale.claims, |number| number == 1).await
     })

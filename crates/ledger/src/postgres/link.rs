@@ -102,7 +102,7 @@ impl From<tokio_postgres::Error> for Failure {
 }
 
 /// A database that shuts down or starts says so; one that has gone says nothing.
-fn told(error: &tokio_postgres::Error, text: String) -> Error {
+pub(super) fn told(error: &tokio_postgres::Error, text: String) -> Error {
     let gone = error.code().is_none_or(|code| ["08", "57P"].iter().any(|class| code.code().starts_with(class)));
     if gone { Error::Away(text) } else { Error::Unavailable(text) }
 }

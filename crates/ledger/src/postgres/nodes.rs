@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use super::{Failure, Tx, count};
+use super::{Failure, Tx, count, schema};
 use crate::{Boot, Lease, Millis, Node, Renewal};
 
 pub(super) const LEASE: Lease = Lease {
@@ -14,6 +14,7 @@ pub(super) const LEASE: Lease = Lease {
 pub(super) async fn begin_boot(tx: &Tx, process: &str, name: &str, now: Millis) -> Result<Boot, Failure> {
     // Numbers grow in the order in which lives begin, as people read them.
     tx.batch("LOCK TABLE nodes IN SHARE ROW EXCLUSIVE MODE").await?;
+    schema::refuse_unfinished(tx).await?;
     // Who has lost its lease for so long left nothing, or it would have been taken over; else it stays on the list.
     tx.batch(
         "DELETE FROM nodes WHERE (ended OR lease_until < now() - interval '1 hour')

@@ -3,6 +3,7 @@
 use super::link::{Kind, Link};
 use super::{Failure, Tx};
 use crate::Error;
+use crate::migrate::UNFINISHED;
 
 /// Each step's SQL; its place is its number, from 1.
 const STEPS: &[&str] = &[include_str!("../migrations/postgres/0001_first.sql")];
@@ -42,4 +43,10 @@ async fn bring_up(tx: &Tx) -> Result<(), Failure> {
         tx.execute("UPDATE meta SET value = $1 WHERE name = 'schema'", &[known.into()]).await?;
     }
     Ok(())
+}
+
+/// Refuses a database that is an unfinished copy of another ledger.
+pub(super) async fn refuse_unfinished(tx: &Tx) -> Result<(), Failure> {
+    let unfinished = tx.one("SELECT to_regclass('doorbell.migration') IS NOT NULL", &[]).await?;
+    if unfinished.get(0) { Err(Failure::Told(Error::Unavailable(UNFINISHED.into()))) } else { Ok(()) }
 }

@@ -63,6 +63,9 @@ impl Store {
         let link = Link::new(address.config.clone(), tls.clone(), options.connections.max(4))
             .map_err(ConnectError::Database)?;
         schema::migrate(&link).await.map_err(ConnectError::Database)?;
+        let tx = link.begin(Kind::Read).await.map_err(|failure| ConnectError::Database(failure.into()))?;
+        let outcome = schema::refuse_unfinished(&tx).await;
+        tx.end(outcome).await.map_err(|failure| ConnectError::Database(failure.into()))?;
         let wake = Wake::new(uuid::Uuid::now_v7().to_string());
         let tasks = Mutex::new(wake.start(&link, address.config, tls));
         let batches = Batches::start(&link, &wake);

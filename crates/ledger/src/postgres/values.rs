@@ -48,7 +48,7 @@ impl Value<'_> {
 }
 
 /// The database has no NUL in texts; its picture stands in for it.
-pub(super) fn stored(text: &str) -> Cow<'_, str> {
+pub(crate) fn stored(text: &str) -> Cow<'_, str> {
     if text.contains('\0') { Cow::Owned(text.replace('\0', "\u{2400}")) } else { Cow::Borrowed(text) }
 }
 

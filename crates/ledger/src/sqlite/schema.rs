@@ -4,6 +4,7 @@ use rusqlite::Connection;
 
 use super::failed;
 use crate::Error;
+use crate::migrate::UNFINISHED;
 
 /// Each step's SQL; its place is its number, from 1.
 const STEPS: &[&str] = &[include_str!("../migrations/0001_first.sql"), include_str!("../migrations/0002_nodes.sql")];
@@ -47,4 +48,11 @@ pub(super) fn migrate(connection: &mut Connection) -> Result<(), Error> {
         points::reach("migrate.committed");
     }
     Ok(())
+}
+
+/// Refuses a file that is an unfinished copy of another ledger.
+pub(super) fn refuse_unfinished(connection: &Connection) -> Result<(), Error> {
+    let sql = "SELECT EXISTS (SELECT 1 FROM sqlite_master WHERE name = 'migration')";
+    let unfinished: bool = connection.query_row(sql, [], |row| row.get(0)).map_err(failed)?;
+    if unfinished { Err(Error::Unavailable(UNFINISHED.into())) } else { Ok(()) }
 }

@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use rules::states::EventState;
+use rusqlite::Connection;
 
 use super::admit::Packed;
 use super::files::{self, Files};
@@ -75,12 +76,10 @@ pub struct Store {
 impl Store {
     /// Opens the ledger of a home, making it when it is not there. Blocks the thread, for at most `patience` on the lock.
     pub fn open(options: &Options) -> Result<Store, OpenError> {
-        let locks = lock(options)?;
+        let (Owned(locks), connection) = Owned::open(options)?;
         let path = options.path.clone();
         let at = |error| OpenError::File { path: path.clone(), error };
-        files::prepare(&path).map_err(at)?;
-        let mut connection = connect(&path, false).map_err(at)?;
-        schema::migrate(&mut connection).map_err(at)?;
+        schema::refuse_unfinished(&connection).map_err(at)?;
         let log = Log::new();
         let files = Arc::new(Files::watch(&path, locks.iter().map(Lock::path)));
         let power_safe = options.durability == Durability::Full;
@@ -95,6 +94,21 @@ impl Store {
             space: Space::new(options.path.parent().unwrap_or(&options.home).to_owned(), options.min_free, log),
             thread: Mutex::new(Some(thread)),
         })
+    }
+}
+
+/// The locks of a file, held while this value lives.
+pub(crate) struct Owned(Vec<Lock>);
+
+impl Owned {
+    /// Takes the file of a ledger, making it when it is not there, and brings its schema up to date.
+    pub(crate) fn open(options: &Options) -> Result<(Owned, Connection), OpenError> {
+        let locks = lock(options)?;
+        let at = |error| OpenError::File { path: options.path.clone(), error };
+        files::prepare(&options.path).map_err(at)?;
+        let mut connection = connect(&options.path, false).map_err(at)?;
+        schema::migrate(&mut connection).map_err(at)?;
+        Ok((Owned(locks), connection))
     }
 }
 

@@ -1,0 +1,142 @@
+//! A ledger moves from a file into a database and back, and nobody notices but those who look where it is.
+
+mod support;
+
+use scratch_postgres::Database;
+use support::*;
+
+/// A gateway with something of everything behind it: a success, a failure that waits, what a paused route holds, a refusal.
+struct House {
+    agent: Agent,
+    bell: Doorbell,
+    done: String,
+    held: String,
+}
+
+fn house() -> House {
+    let agent = Agent::new();
+    let filtered = json!({"prompt": "{n}", "filters": {"field": "n", "gt": 0}});
+    let bell = Home::with(&agent).route("r", filtered).route("p", json!({"prompt": "{n}"})).start();
+    let done = bell.ring("r").id("one").json(&json!({"n": 1, "text": "größer \u{0}"})).accepted();
+    bell.wait_event(&done, "succeeded");
+    bell.settled(&done);
+    bell.ring("r").id("two").json(&json!({"n": 0})).post();
+    bell.cli(&["pause", "p"]).ok();
+    let held = bell.ring("p").id("three").json(&json!({"n": 3})).accepted();
+    assert_eq!(bell.event(&held)["state"], "held");
+    House { agent, bell, done, held }
+}
+
+/// What people see of a ledger without a gateway.
+fn seen(bell: &Doorbell) -> Vec<Value> {
+    ["events", "runs", "deliveries"].iter().map(|noun| bell.cli(&[noun, "list", "--json"]).json()).collect()
+}
+
+fn put(bell: &mut Doorbell, url: &str) {
+    let store = json!({"url": url});
+    bell.rewrite(|home| home.set("store", store));
+}
+
+#[test]
+fn a_ledger_moves_into_a_database_and_back() {
+    let database = Database::create();
+    let House { agent, mut bell, done, held } = house();
+    assert_eq!(bell.stop(), 0);
+    let before = seen(&bell);
+    let body = bell.cli(&["events", "body", &done]).ok();
+    let told = bell.cli(&["migrate", "--from", "sqlite:doorbell.db", "--to", &database.url(), "--json"]).json();
+    let rows = |table: &str| {
+        told["tables"].as_array().unwrap().iter().find(|one| one["table"] == table).unwrap()["rows"].clone()
+    };
+    assert_eq!([rows("events"), rows("runs"), rows("pauses")], [json!(3), json!(1), json!(1)], "{told}");
+    put(&mut bell, &database.url());
+    assert_eq!(seen(&bell), before);
+    assert_eq!(bell.cli(&["events", "body", &done]).ok(), body);
+    // It goes on where it was.
+    bell.begin();
+    assert_eq!(bell.ring("r").id("one").json(&json!({"n": 1})).duplicate(), done);
+    assert_eq!(bell.event(&held)["state"], "held");
+    bell.cli(&["resume", "p"]).ok();
+    bell.wait_event(&held, "succeeded");
+    bell.settled(&held);
+    assert_eq!(bell.stop(), 0);
+    let before = seen(&bell);
+    bell.cli(&["migrate", "--from", &database.url(), "--to", "sqlite:again.db"]).ok();
+    put(&mut bell, "sqlite:again.db");
+    assert_eq!(seen(&bell), before);
+    bell.begin();
+    assert_eq!(bell.ring("p").id("three").json(&json!({"n": 3})).duplicate(), held);
+    let next = bell.send("r", &json!({"n": 4}));
+    bell.wait_event(&next, "succeeded");
+    assert_eq!(bell.list("/events")[0]["id"], next.as_str(), "the newest, numbered behind those that came along");
+    assert_eq!(agent.prompts(), ["1", "3", "4"]);
+}
+
+#[test]
+fn a_copy_that_was_cut_off_goes_on_and_is_no_ledger_before() {
+    let database = Database::create();
+    for (point, number) in [("copy.begun", 1), ("copy.batch", 1), ("copy.batch", 3), ("copy.compared", 1)] {
+        let House { agent: _agent, mut bell, held, .. } = house();
+        assert_eq!(bell.stop(), 0);
+        let before = seen(&bell);
+        for (from, to) in [("sqlite:doorbell.db", database.url()), (&*database.url(), "sqlite:back.db".to_owned())] {
+            let copy = ["migrate", "--from", from, "--to", &to];
+            let killed = bell.home().cli_with(&copy, &[("DOORBELL_AT_POINT", &format!("{point}#{number}=kill"))], b"");
+            assert_ne!(killed.status, 0, "{killed:?}");
+            put(&mut bell, &to);
+            let refused = bell.cli(&["events", "list"]).fails(1);
+            assert!(refused.contains("unfinished copy") && refused.contains("doorbell migrate"), "{refused}");
+            bell.cli(&copy).ok();
+            assert_eq!(seen(&bell), before, "{point} {number}");
+        }
+        bell.begin();
+        bell.cli(&["resume", "p"]).ok();
+        bell.wait_event(&held, "succeeded");
+        assert_eq!(bell.stop(), 0);
+        database.run("DROP SCHEMA doorbell CASCADE");
+    }
+}
+
+#[test]
+fn what_cannot_be_copied_is_refused_with_a_reason() {
+    let database = Database::create();
+    let House { agent: _agent, mut bell, .. } = house();
+    let url = database.url();
+    let to_database = ["migrate", "--from", "sqlite:doorbell.db", "--to", &url];
+    let running = bell.cli(&to_database).fails(1);
+    assert!(running.contains("held by another doorbell"), "{running}");
+    assert_eq!(bell.stop(), 0);
+    for (wrong, why) in [
+        (["migrate", "--from", "sqlite:nothing.db", "--to", &url], "there is no ledger"),
+        (["migrate", "--from", "mysql://x/y", "--to", &url], "--from: not a store that is known"),
+        (["migrate", "--from", "sqlite:doorbell.db", "--to", "postgres://nobody@127.0.0.1:1/x"], "cannot be reached"),
+    ] {
+        let said = bell.cli(&wrong).fails(1);
+        assert!(said.contains(why), "{why}: {said}");
+    }
+    bell.cli(&to_database).ok();
+    let twice = bell.cli(&to_database).fails(1);
+    assert!(twice.contains("holds 3 events already"), "{twice}");
+    // A gateway that works on the database.
+    let agent = Agent::new();
+    let other = Home::with(&agent).server(json!({"name": "busy one"})).set("store", json!({"url": url})).start();
+    let used = bell.cli(&["migrate", "--from", &url, "--to", "sqlite:other.db"]).fails(1);
+    assert!(used.contains("busy one") && used.contains("lease"), "{used}");
+    drop(other);
+}
+
+#[test]
+fn a_source_that_has_changed_since_is_another_one() {
+    let database = Database::create();
+    let House { agent: _agent, mut bell, .. } = house();
+    assert_eq!(bell.stop(), 0);
+    let copy = ["migrate", "--from", "sqlite:doorbell.db", "--to", &database.url()];
+    bell.home().cli_with(&copy, &[("DOORBELL_AT_POINT", "copy.batch#2=kill")], b"");
+    bell.begin();
+    bell.wait_event(&bell.send("r", &json!({"n": 5})), "succeeded");
+    assert_eq!(bell.stop(), 0);
+    let said = bell.cli(&copy).fails(1);
+    assert!(said.contains("unfinished copy of another ledger") && said.contains("drop the schema"), "{said}");
+    database.run("DROP SCHEMA doorbell CASCADE");
+    bell.cli(&copy).ok();
+}
