@@ -11,6 +11,7 @@ mod conformance;
 pub mod migrate;
 pub mod model;
 pub mod postgres;
+mod schema;
 pub mod sqlite;
 
 pub use api::Ledger;

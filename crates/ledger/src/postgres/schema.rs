@@ -4,9 +4,13 @@ use super::link::{Kind, Link};
 use super::{Failure, Tx};
 use crate::Error;
 use crate::migrate::UNFINISHED;
+use crate::schema::may_use;
 
 /// Each step's SQL; its place is its number, from 1.
 const STEPS: &[&str] = &[include_str!("../migrations/postgres/0001_first.sql")];
+
+/// The least that one must know of them to use a database that has them all.
+const MIN_READER: i64 = 1;
 
 /// Brings a database to this version's schema. One of a later version is refused.
 pub(super) async fn migrate(link: &Link) -> Result<(), Error> {
@@ -27,20 +31,20 @@ async fn bring_up(tx: &Tx) -> Result<(), Failure> {
          INSERT INTO meta VALUES ('schema', 0) ON CONFLICT DO NOTHING;",
     )
     .await?;
-    let have: i64 = tx.one("SELECT value FROM meta WHERE name = 'schema'", &[]).await?.get(0);
+    let sql =
+        "SELECT (SELECT value FROM meta WHERE name = 'schema'), (SELECT value FROM meta WHERE name = 'min_reader')";
+    let facts = tx.one(sql, &[]).await?;
+    let have: i64 = facts.get(0);
+    may_use(have, facts.get(1), STEPS.len())?;
     let have = usize::try_from(have).unwrap_or(usize::MAX);
-    if have > STEPS.len() {
-        return Err(Failure::Told(Error::Unavailable(format!(
-            "the ledger has schema {have}, this doorbell knows {}; run the newer doorbell that wrote it",
-            STEPS.len()
-        ))));
-    }
-    for step in &STEPS[have..] {
+    for step in STEPS.iter().skip(have) {
         tx.batch(step).await?;
     }
     if have < STEPS.len() {
         let known = i64::try_from(STEPS.len()).unwrap_or(i64::MAX);
-        tx.execute("UPDATE meta SET value = $1 WHERE name = 'schema'", &[known.into()]).await?;
+        let sql = "INSERT INTO meta VALUES ('schema', $1), ('min_reader', $2)
+             ON CONFLICT (name) DO UPDATE SET value = excluded.value";
+        tx.execute(sql, &[known.into(), MIN_READER.into()]).await?;
     }
     Ok(())
 }

@@ -196,3 +196,16 @@ async fn a_node_hears_of_work_that_came_to_another() {
     let behind = Store::connect(&on.database.bouncer_url(), &Options::default()).await.unwrap();
     timeout(PATIENCE, behind.changed()).await.expect("it looks after a while");
 }
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_schema_of_the_future_is_refused_unless_it_says_otherwise() {
+    let database = Database::create();
+    let connect = async || Store::connect(&database.url(), &Options::default()).await;
+    connect().await.unwrap().close().await;
+    database.run("UPDATE doorbell.meta SET value = 99 WHERE name IN ('schema', 'min_reader')");
+    let refusal = connect().await.err().expect("a refusal").to_string();
+    assert!(refusal.contains("schema 99") && refusal.contains("newer doorbell"), "{refusal}");
+    database.run("UPDATE doorbell.meta SET value = 1 WHERE name = 'min_reader'");
+    connect().await.unwrap().close().await;
+    assert_eq!(database.run("SELECT value FROM doorbell.meta WHERE name = 'schema'"), ["99"], "it keeps its number");
+}

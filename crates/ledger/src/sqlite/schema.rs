@@ -1,13 +1,17 @@
 //! Numbered migrations, forward only.
 
-use rusqlite::Connection;
+use rusqlite::{Connection, OptionalExtension as _};
 
 use super::failed;
 use crate::Error;
 use crate::migrate::UNFINISHED;
+use crate::schema::may_use;
 
 /// Each step's SQL; its place is its number, from 1.
 const STEPS: &[&str] = &[include_str!("../migrations/0001_first.sql"), include_str!("../migrations/0002_nodes.sql")];
+
+/// The least that one must know of them to use a file that has them all.
+const MIN_READER: i64 = 2;
 
 /// Brings a file to this version's schema. A file of a later version is refused.
 pub(super) fn migrate(connection: &mut Connection) -> Result<(), Error> {
@@ -26,14 +30,9 @@ pub(super) fn migrate(connection: &mut Connection) -> Result<(), Error> {
         )
         .map_err(failed)?;
     points::reach("migrate.meta");
-    let have: usize =
-        connection.query_row("SELECT value FROM meta WHERE name = 'schema'", [], |row| row.get(0)).map_err(failed)?;
-    if have > STEPS.len() {
-        return Err(Error::Unavailable(format!(
-            "the ledger has schema {have}, this doorbell knows {}; run the newer doorbell that wrote it",
-            STEPS.len()
-        )));
-    }
+    let have = fact(connection, "schema")?.unwrap_or_default();
+    may_use(have, fact(connection, "min_reader")?, STEPS.len())?;
+    let have = usize::try_from(have).unwrap_or(usize::MAX);
     for (number, step) in STEPS.iter().enumerate().skip(have) {
         let transaction = connection.transaction().map_err(failed)?;
         transaction.execute_batch(step).map_err(failed)?;
@@ -43,11 +42,22 @@ pub(super) fn migrate(connection: &mut Connection) -> Result<(), Error> {
                 [i64::try_from(number + 1).unwrap_or(i64::MAX)],
             )
             .map_err(failed)?;
+        transaction
+            .execute(
+                "INSERT INTO meta VALUES ('min_reader', ?1) ON CONFLICT (name) DO UPDATE SET value = excluded.value",
+                [MIN_READER],
+            )
+            .map_err(failed)?;
         points::reach("migrate.step");
         transaction.commit().map_err(failed)?;
         points::reach("migrate.committed");
     }
     Ok(())
+}
+
+fn fact(connection: &Connection, name: &str) -> Result<Option<i64>, Error> {
+    let sql = "SELECT value FROM meta WHERE name = ?1";
+    connection.query_row(sql, [name], |row| row.get(0)).optional().map_err(failed)
 }
 
 /// Refuses a file that is an unfinished copy of another ledger.

@@ -4,6 +4,7 @@ mod files;
 mod log;
 mod plans;
 mod room;
+mod upgrade;
 mod writing;
 
 use std::path::Path;

@@ -94,12 +94,17 @@ async fn a_schema_of_the_future_is_refused() {
     let path = home.path().join("doorbell.db");
     let raw = Connection::open(&path).unwrap();
     let have: i64 = raw.query_row("SELECT value FROM meta WHERE name = 'schema'", [], |row| row.get(0)).unwrap();
-    raw.execute("UPDATE meta SET value = 99 WHERE name = 'schema'", []).unwrap();
+    raw.execute("UPDATE meta SET value = 99 WHERE name IN ('schema', 'min_reader')", []).unwrap();
     let refusal = refusal(home.path());
     for part in [path.to_str().unwrap(), "schema 99", &format!("knows {have}"), "newer doorbell"] {
         assert!(refusal.contains(part), "{part:?} is not in {refusal:?}");
     }
     // Nothing was done to it: with its own number back it opens.
+    raw.execute("UPDATE meta SET value = ?1 WHERE name = 'min_reader'", [have]).unwrap();
+    // A later one that says that we may use it is used, and keeps its number.
+    open(home.path()).close().await;
+    let later: i64 = raw.query_row("SELECT value FROM meta WHERE name = 'schema'", [], |row| row.get(0)).unwrap();
+    assert_eq!(later, 99);
     raw.execute("UPDATE meta SET value = ?1 WHERE name = 'schema'", [have]).unwrap();
     drop(raw);
     let store = open(home.path());
