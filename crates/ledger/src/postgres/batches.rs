@@ -24,6 +24,10 @@ const WRITERS: usize = 3;
 /// How long a caller waits for a place before it is told that the ledger is behind.
 const PATIENCE: Duration = Duration::from_secs(2);
 
+/// How long a transaction may take: senders wait for it, who are better told to come again. Large bodies have more.
+const STEP: Duration = Duration::from_secs(5);
+const BYTES_A_MILLISECOND: usize = 1 << 10;
+
 struct Item {
     request: Request,
     reply: oneshot::Sender<Result<Admitted, Error>>,
@@ -127,7 +131,7 @@ impl Writer {
         let kind = if durable { Kind::QueueDurable } else { Kind::QueueRelaxed };
         let mut tries = 0;
         loop {
-            let tx = self.link.begin(kind).await?;
+            let tx = self.link.begin_within(kind, patience(requests)).await?;
             let outcome = admit(&tx, requests).await;
             match tx.end(outcome).await {
                 Err(Failure::Again(_)) if tries < TRIES => tries += 1,
@@ -141,4 +145,9 @@ impl Writer {
             }
         }
     }
+}
+
+fn patience(requests: &[Request]) -> Duration {
+    let bytes: usize = requests.iter().map(Request::bytes).sum();
+    STEP + Duration::from_millis(u64::try_from(bytes / BYTES_A_MILLISECOND).unwrap_or(u64::MAX))
 }
