@@ -7,6 +7,9 @@ use tracing_appender::non_blocking::{NonBlockingBuilder, WorkerGuard};
 use tracing_subscriber::EnvFilter;
 use tracing_subscriber::fmt;
 
+/// The levels when nobody says others. The pool says each connection that was lost; what that means is said by us, once.
+const LEVELS: &str = "info,deadpool.postgres=off";
+
 /// Lines that may wait to be written.
 const WAITING: usize = 10_000;
 
@@ -22,7 +25,7 @@ pub(crate) enum Format {
 /// Begins to log. `DOORBELL_LOG` sets the levels (`info` when unset), in the syntax of tracing's filters. The last lines
 /// are written when the guard is dropped.
 pub(crate) fn start(format: Format) -> WorkerGuard {
-    let filter = EnvFilter::try_from_env("DOORBELL_LOG").unwrap_or_else(|_| EnvFilter::new("info"));
+    let filter = EnvFilter::try_from_env("DOORBELL_LOG").unwrap_or_else(|_| EnvFilter::new(LEVELS));
     let queue = NonBlockingBuilder::default().buffered_lines_limit(WAITING).lossy(true).thread_name("log");
     let (writer, guard) = queue.finish(std::io::stderr());
     // Told to standard error, errors of writing to it would end in a panic.

@@ -186,6 +186,11 @@ impl Doorbell {
         self.life().child.id()
     }
 
+    /// Time of the processor that the gateway's own process has used.
+    pub(crate) fn cpu(&self) -> Duration {
+        super::process::cpu(self.pid())
+    }
+
     fn life(&self) -> &Life {
         self.life.as_ref().expect("it runs")
     }

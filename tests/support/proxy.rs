@@ -1,8 +1,8 @@
-//! A way to a server that the test can block, cut, or let time out.
+//! A way to a PostgreSQL that the test can block, cut, or let time out.
 
 use std::io::{Read as _, Write as _};
 use std::net::{Shutdown, SocketAddr, TcpListener, TcpStream};
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::thread;
 
@@ -15,12 +15,17 @@ enum Way {
     Refused,
     /// They are taken, and nothing comes through in either direction.
     Silent,
+    /// A transaction is committed, and then its connection is reset before the answer comes through. Not where they are encrypted.
+    Forgetful,
 }
+
+const COMMIT: &[u8] = b"COMMIT\0";
 
 struct Shared {
     way: Mutex<Way>,
     changed: Condvar,
     tries: AtomicUsize,
+    passed: AtomicUsize,
     streams: Mutex<Vec<TcpStream>>,
 }
 
@@ -39,6 +44,7 @@ impl Proxy {
             way: Mutex::new(Way::Open),
             changed: Condvar::new(),
             tries: AtomicUsize::new(0),
+            passed: AtomicUsize::new(0),
             streams: Mutex::default(),
         });
         let own = Arc::clone(&shared);
@@ -74,6 +80,11 @@ impl Proxy {
         self.turn(Way::Silent);
     }
 
+    /// Lets every COMMIT through, and no answer to it.
+    pub(crate) fn forgets_answers(&self) {
+        self.turn(Way::Forgetful);
+    }
+
     /// Resets what is connected now.
     pub(crate) fn cuts(&self) {
         for stream in self.shared.streams().drain(..) {
@@ -84,6 +95,11 @@ impl Proxy {
     /// How many connections have been tried so far.
     pub(crate) fn tries(&self) -> usize {
         self.shared.tries.load(Ordering::Relaxed)
+    }
+
+    /// How many bytes have passed so far, in both directions.
+    pub(crate) fn passed(&self) -> usize {
+        self.shared.passed.load(Ordering::Relaxed)
     }
 
     fn turn(&self, way: Way) {
@@ -98,14 +114,27 @@ impl Shared {
             return;
         }
         let Ok(to) = TcpStream::connect(("127.0.0.1", port)) else { return };
-        for (reader, writer) in [(&from, &to), (&to, &from)] {
+        let commits = Arc::new(AtomicBool::new(false));
+        for (reader, writer, down) in [(&from, &to, false), (&to, &from, true)] {
             let (mut reader, mut writer) =
                 (reader.try_clone().expect("a handle"), writer.try_clone().expect("a handle"));
-            let own = Arc::clone(self);
+            let (own, commits) = (Arc::clone(self), Arc::clone(&commits));
             thread::spawn(move || {
                 let mut buffer = [0; 16 * 1024];
                 while let Ok(length) = reader.read(&mut buffer) {
                     own.wait_until_not_silent();
+                    own.passed.fetch_add(length, Ordering::Relaxed);
+                    // So it is both in the command and in the answer that it was done.
+                    let commit = buffer[..length].windows(COMMIT.len()).any(|bytes| bytes == COMMIT);
+                    if down && commits.load(Ordering::Relaxed) && length > 0 {
+                        if commit {
+                            break;
+                        }
+                        continue;
+                    }
+                    if commit && !down && own.way() == Way::Forgetful {
+                        commits.store(true, Ordering::Relaxed);
+                    }
                     if length == 0 || writer.write_all(&buffer[..length]).is_err() {
                         break;
                     }

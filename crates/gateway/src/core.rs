@@ -5,7 +5,7 @@ use std::sync::{Arc, PoisonError, RwLock};
 
 use config::Config;
 use ledger::{Boot, Ledger};
-use tokio::sync::{Notify, watch};
+use tokio::sync::{Notify, RwLock as AsyncRwLock, watch};
 use tokio_util::task::TaskTracker;
 
 use crate::broken::Broken;
@@ -39,6 +39,8 @@ pub struct Core {
     pub deliveries_bell: Notify,
     /// Rung when the lease of this life is to be renewed at once.
     pub lease_bell: Notify,
+    /// Held for reading by whoever claims, until what was claimed is known to be under way here.
+    pub(crate) claims: AsyncRwLock<()>,
     /// Deliveries that are being sent, which nobody else in this process may take over.
     pub sending: Sending,
     /// Runs in flight, for those who want to stop one.
@@ -71,6 +73,7 @@ impl Core {
             runs_bell: Notify::new(),
             deliveries_bell: Notify::new(),
             lease_bell: Notify::new(),
+            claims: AsyncRwLock::default(),
             sending: Sending::default(),
             flights: Flights::default(),
             brake: Brake::default(),

@@ -7,5 +7,6 @@ mod recovery;
 mod sending;
 
 pub use courier::Courier;
+pub(crate) use recovery::give_back;
 pub use recovery::{recover, take_up};
 pub use sending::Sending;

@@ -5,6 +5,7 @@
 //! alone: after an outage in which nobody took anything over, everything goes on.
 
 pub(crate) mod fence;
+mod lost_claims;
 mod predecessor;
 
 use std::path::Path;
@@ -136,6 +137,7 @@ impl Keeper {
         follow(&*core.ledger, &core.clock).await?;
         deliver::recover(&core, &self.sending).await?;
         run::recover(&core, &self.runs).await?;
+        lost_claims::give_back(&core, &self.runs, &self.sending).await?;
         Ok(others)
     }
 

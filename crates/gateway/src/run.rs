@@ -14,5 +14,6 @@ mod stop_command;
 
 pub use brake::Brake;
 pub use flights::{Flights, StopWish};
+pub(crate) use recovery::give_back;
 pub use recovery::{recover, take_up};
 pub use scheduler::Scheduler;

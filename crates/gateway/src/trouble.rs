@@ -18,6 +18,9 @@ const CALM: Duration = Duration::from_secs(2);
 /// Faults of one trouble that are said; a disk that invents a new one each time is heard no longer.
 const MOST_SAID: usize = 5;
 
+/// The fault of a database that cannot be reached.
+const AWAY: &str = "away";
+
 /// Whether there is trouble.
 #[derive(Debug, Default)]
 pub(crate) struct Trouble {
@@ -43,7 +46,9 @@ impl Trouble {
             Spell { began: now, last: now, met: 0, said: HashSet::new() }
         });
         (spell.last, spell.met) = (now, spell.met + 1);
-        spell.said.len() < MOST_SAID && spell.said.insert(fault(error))
+        // Who waits for a database that is away fills every queue before it.
+        let follows = matches!(error, Error::Busy) && spell.said.contains(AWAY);
+        !follows && spell.said.len() < MOST_SAID && spell.said.insert(fault(error))
     }
 
     /// The ledger works: ends the trouble when it has not been met lately. Answers how long it was and how often it was met.
@@ -63,7 +68,7 @@ fn fault(error: &Error) -> String {
     match error {
         Error::DiskLow { .. } => "disk low".to_owned(),
         Error::Damaged(_) => "damaged".to_owned(),
-        Error::Away(_) => "away".to_owned(),
+        Error::Away(_) => AWAY.to_owned(),
         other => other.to_string(),
     }
 }
@@ -124,5 +129,14 @@ mod tests {
         }
         assert!(!trouble.met(&Error::Unavailable("one more".into())), "there is an end to it");
         assert!(trouble.end().is_none(), "it was met just now");
+    }
+
+    #[test]
+    fn a_queue_before_a_database_that_is_away_is_no_fault_of_its_own() {
+        let trouble = Trouble::default();
+        assert!(trouble.met(&Error::Away("no answer".into())));
+        assert!(!trouble.met(&Error::Away("connection refused".into())), "however it shows");
+        assert!(!trouble.met(&Error::Busy));
+        assert!(trouble.met(&Error::Unavailable("no such right".into())));
     }
 }

@@ -19,8 +19,11 @@ use crate::{
 /// The store of events, runs and deliveries, and the queue over them.
 ///
 /// Each method is one atomic step. A method that answers `Ok` has committed what it says; after `Err` nothing of it is
-/// stored. *Durable* methods answer only when the commit would survive a power cut; the others may be lost by one, which
+/// stored, save that after [`Error::Away`] all of it may be: the answer can have been lost. *Durable* methods answer only when the commit would survive a power cut; the others may be lost by one, which
 /// then only repeats work that the product's promises allow to be repeated.
+///
+/// Bodies, prompts, answers and headers come back as they were. Other texts do too, but a store that has no NUL character in texts
+/// keeps its picture (U+2400) in its place, and finds what was stored so by the text with NUL.
 #[async_trait]
 pub trait Ledger: Send + Sync {
     /// Begins a new life of a node and answers its number. `name` is for people: `server.name` or the host's name. Durable.
@@ -92,6 +95,9 @@ pub trait Ledger: Send + Sync {
 
     /// Deliveries that other boots left `sending` and that do not live, oldest first.
     async fn stuck_deliveries(&self, boot: Boot) -> Result<Vec<StuckDelivery>, Error>;
+
+    /// What a boot has under way, oldest first. Here the node finds what it was given by a claim whose answer was lost on the way.
+    async fn under_way(&self, boot: Boot) -> Result<Inheritance, Error>;
 
     /// Takes over a delivery that a boot which does not live left `sending`, so that this boot may end it. `false`: it has gone,
     /// or this boot does not live.

@@ -15,6 +15,7 @@ mod recover;
 mod repair;
 mod routes;
 mod scene;
+mod texts;
 mod time;
 
 use scene::Subject;
@@ -118,6 +119,7 @@ suite! {
         a_life_that_ends_itself_leaves_what_it_had,
         a_dead_life_has_one_heir,
         a_life_that_goes_on_keeps_its_own,
+        a_life_finds_what_it_has_under_way,
         nodes_are_listed_while_they_matter,
         a_limit_for_all_nodes_counts_every_run_in_flight,
     }
@@ -144,6 +146,10 @@ suite! {
         what_waits_does_not_wait_for_a_clock_that_was_set_back,
         a_delivery_does_not_wait_for_a_clock_that_was_set_back,
         a_clock_that_goes_forward_moves_nothing,
+    }
+    texts {
+        a_nul_character_is_a_character,
+        bytes_that_are_no_text_come_back,
     }
     paging {
         pages_are_stable_while_events_come,

@@ -131,6 +131,10 @@ impl Ledger for Model {
         self.step(|data| Ok(data.stuck_deliveries(boot)))
     }
 
+    async fn under_way(&self, boot: Boot) -> Result<Inheritance, Error> {
+        self.step(|data| Ok(data.under_way(boot)))
+    }
+
     async fn adopt_delivery(&self, id: &str, boot: Boot) -> Result<bool, Error> {
         self.step(|data| Ok(data.adopt_delivery(id, boot)))
     }

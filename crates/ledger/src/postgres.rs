@@ -20,6 +20,7 @@ mod link;
 mod nodes;
 mod recover;
 mod repair;
+mod rest;
 mod routes;
 mod schema;
 mod store;

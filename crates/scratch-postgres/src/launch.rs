@@ -10,17 +10,32 @@ use std::os::unix::fs::{PermissionsExt as _, chown};
 use std::os::unix::process::CommandExt as _;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
 
 use rustix::fs::{FlockOperation, flock};
 
 /// Debian's `nobody`; root hands the cluster to it.
 const NOBODY: u32 = 65534;
 
-/// Stops the cluster when nobody has used it for a while. `$1` is the folder, `$2` the folder of the binaries. It keeps the lock
-/// of `watching` for as long as it runs, so that there is one of it.
+/// How long a server may take to stop, at once as it is asked to.
+const STOPPED: Duration = Duration::from_secs(10);
+/// How long one that has started may take to answer.
+const STARTED: Duration = Duration::from_secs(10);
+
+/// Stops the cluster when nobody has used it for a while. `$1` is the folder. It keeps the lock of `watching` for as long as it
+/// runs, so that there is one of it. A server that is ending still answers, and writes into its folder: it is waited for.
 const WATCH: &str = r#"
 exec 7>"$1/watching"
 flock --nonblock --exclusive 7 || exit 0
+stop() {
+    [ -f "$2" ] || return 0
+    pid=$(head -n 1 "$2")
+    kill "-$3" "$pid" 2>/dev/null || return 0
+    for _ in $(seq 200); do
+        grep -qs "$1/run" "/proc/$pid/cmdline" || return 0
+        sleep 0.05
+    done
+}
 idle=0
 while :; do
     sleep 5
@@ -29,8 +44,8 @@ while :; do
     exec 8>"$1/starting"
     flock --exclusive 8
     if flock --nonblock --exclusive "$1/in-use" true; then
-        [ ! -f "$1/run/bouncer.pid" ] || kill "$(cat "$1/run/bouncer.pid")" 2>/dev/null
-        [ ! -f "$1/run/data/postmaster.pid" ] || kill -QUIT "$(head -n 1 "$1/run/data/postmaster.pid")" 2>/dev/null
+        stop "$1" "$1/run/bouncer.pid" TERM
+        stop "$1" "$1/run/data/postmaster.pid" QUIT
         rm -rf "$1/run"
         exit 0
     fi
@@ -51,9 +66,12 @@ pub(crate) fn running(folder: &Path) -> Option<Ports> {
     let text = fs::read_to_string(folder.join("run/ports")).ok()?;
     let mut numbers = text.split_whitespace();
     let server: u16 = numbers.next()?.parse().ok()?;
-    let answers = |port: u16| TcpStream::connect(("127.0.0.1", port)).is_ok();
     let bouncer = numbers.next().and_then(|port| port.parse().ok());
     (answers(server) && bouncer.is_none_or(answers)).then_some(Ports { server, bouncer })
+}
+
+fn answers(port: u16) -> bool {
+    TcpStream::connect(("127.0.0.1", port)).is_ok()
 }
 
 /// What a test's server need not do: the machine does not lose its power.
@@ -112,11 +130,24 @@ fn on_a_free_port(name: &str, log: &Path, mut command: impl FnMut(u16) -> Comman
     for _ in 0..3 {
         let port = free_port();
         let started = command(port).stdout(Stdio::null()).stderr(Stdio::null()).status();
-        if started.is_ok_and(|status| status.success()) {
+        if started.is_ok_and(|status| status.success()) && answers_soon(port) {
             return port;
         }
     }
     panic!("{name} did not start: {}", fs::read_to_string(log).unwrap_or_default())
+}
+
+/// PgBouncer goes into the background before it listens; whoever looked meanwhile would take the cluster for a dead one, and start it
+/// anew under those who use it.
+fn answers_soon(port: u16) -> bool {
+    let until = Instant::now() + STARTED;
+    while Instant::now() < until {
+        if answers(port) {
+            return true;
+        }
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    false
 }
 
 /// Starts PgBouncer in transaction mode where it is installed.
@@ -176,9 +207,16 @@ pub(crate) fn stop_what_is_left(run: &Path) {
             pid.and_then(|text| text.lines().next()?.trim().parse().ok()).and_then(rustix::process::Pid::from_raw);
         let Some(pid) = pid else { continue };
         // A number may have been given to somebody else since.
-        let command = fs::read_to_string(format!("/proc/{}/cmdline", pid.as_raw_nonzero())).unwrap_or_default();
-        if command.contains(&*run.to_string_lossy()) {
+        let is_ours = || {
+            let command = fs::read_to_string(format!("/proc/{}/cmdline", pid.as_raw_nonzero())).unwrap_or_default();
+            command.contains(&*run.to_string_lossy())
+        };
+        if is_ours() {
             let _ = rustix::process::kill_process(pid, signal);
+        }
+        let until = Instant::now() + STOPPED;
+        while is_ours() && Instant::now() < until {
+            std::thread::sleep(Duration::from_millis(20));
         }
     }
 }

@@ -67,6 +67,7 @@ impl Courier {
             return Ok(Duration::from_millis(millis).min(LONGEST_SLEEP));
         }
         let claim = ClaimDeliveries { boot: self.core.boot(), now, targets: self.room(&config) };
+        let _claiming = self.core.claims.read().await;
         let claimed = self.core.ledger.claim_deliveries(claim).await?;
         // What is due without room, or for a target that the configuration no longer has, waits for the next look.
         let wait = if claimed.is_empty() { SHORT_SLEEP } else { Duration::ZERO };
@@ -145,12 +146,20 @@ async fn fenced(core: &Core, fence: &mut Fence, boot: Boot, id: &str) -> Result<
 /// Offers an attempt's end to the ledger until it takes it or is closed.
 pub(super) async fn record(core: &Core, end: &DeliveryEnd, target: &str) {
     let mut fence = Fence::default();
+    // An offer came to no answer: it may be on record.
+    let mut unsure = false;
+    let written = || core.signals.delivery(target, end.state.as_str(), &end.id, end.error.as_deref());
     loop {
         let boot = core.boot();
         match core.ledger.finish_delivery(DeliveryEnd { boot, ..end.clone() }).await {
-            Ok(true) => return core.signals.delivery(target, end.state.as_str(), &end.id, end.error.as_deref()),
+            Ok(true) => return written(),
             Ok(false) => match fenced(core, &mut fence, boot, &end.id).await {
                 Ok(Fenced::Again) => continue,
+                Ok(Fenced::Over) if unsure => match core.ledger.delivery(&end.id).await {
+                    Ok(now) if (now.state, now.attempts) == (end.state, end.attempt) => return written(),
+                    Ok(_) | Err(ledger::Error::Closed | ledger::Error::NotFound { .. }) => return,
+                    Err(error) => core.signals.ledger_failed("record a delivery's result", &error),
+                },
                 Ok(Fenced::Over) | Err(ledger::Error::Closed) => return,
                 Err(error) => core.signals.ledger_failed("record a delivery's result", &error),
             },
@@ -158,7 +167,10 @@ pub(super) async fn record(core: &Core, end: &DeliveryEnd, target: &str) {
             Err(error @ ledger::Error::Conflict(_)) => {
                 return tracing::error!(delivery_id = end.id, %error, "the delivery's result cannot be recorded");
             }
-            Err(error) => core.signals.ledger_failed("record a delivery's result", &error),
+            Err(error) => {
+                unsure = true;
+                core.signals.ledger_failed("record a delivery's result", &error);
+            }
         }
         sleep(SHORT_SLEEP).await;
     }

@@ -16,11 +16,16 @@ pub async fn recover(core: &Arc<Core>, tasks: &TaskTracker) -> Result<(), ledger
         if !core.sending.begin(&stuck.id) {
             continue;
         }
-        let adopted = core.ledger.adopt_delivery(&stuck.id, core.boot()).await;
-        if !matches!(adopted, Ok(true)) {
-            core.sending.end(&stuck.id);
-            adopted?;
-            continue;
+        match core.ledger.adopt_delivery(&stuck.id, core.boot()).await {
+            Ok(true) => {}
+            Ok(false) => {
+                core.sending.end(&stuck.id);
+                continue;
+            }
+            Err(error) => {
+                core.sending.doubt(&stuck.id);
+                return Err(error);
+            }
         }
         points::reach("recover.delivery_adopted");
         begin(core, tasks, stuck);
@@ -33,6 +38,24 @@ pub fn take_up(core: &Arc<Core>, tasks: &TaskTracker, inherited: Vec<StuckDelive
     for stuck in inherited {
         if core.sending.begin(&stuck.id) {
             begin(core, tasks, stuck);
+        }
+    }
+}
+
+/// Gives back deliveries whose claims' answers were lost on the way: nobody has begun to send them.
+pub(crate) fn give_back(core: &Arc<Core>, tasks: &TaskTracker, lost: Vec<StuckDelivery>) {
+    for delivery in lost {
+        if core.sending.is_doubtful(&delivery.id) {
+            take_up(core, tasks, vec![delivery]);
+        } else if core.sending.begin(&delivery.id) {
+            let core = Arc::clone(core);
+            tasks.spawn(async move {
+                let _watch = core.broken.watch();
+                let id = delivery.id.clone();
+                let why = "the ledger's answer was lost before anything was sent";
+                record(&core, delivery, true, why).await;
+                core.sending.end(&id);
+            });
         }
     }
 }
@@ -56,14 +79,19 @@ async fn settle(core: &Core, stuck: StuckDelivery) {
         tracing::error!(delivery_id = stuck.id, %error, "cannot tell whether the target's program has ended; going on");
     }
     points::reach("recover.delivery_gone");
-    let now = core.clock.now();
     let again = core.config().targets.get(&stuck.target).is_some_and(|target| target.safe_to_resend());
+    record(core, stuck, again, "the gateway died while it was sending").await;
+}
+
+/// Records that a delivery is to be sent again, or of unknown outcome.
+async fn record(core: &Core, stuck: StuckDelivery, again: bool, why: &str) {
+    let now = core.clock.now();
     let end = DeliveryEnd {
         id: stuck.id,
         boot: core.boot(),
         attempt: stuck.attempt,
         state: if again { DeliveryState::Failed } else { DeliveryState::Unknown },
-        error: Some("the gateway died while it was sending".into()),
+        error: Some(why.into()),
         due_at: again.then_some(now),
         now,
     };

@@ -164,12 +164,19 @@ async fn land(core: &Core, run: &ClaimedRun, outcome: Outcome, policy: &Policy, 
 /// A ledger that was closed ends it: the next life finds the run unfinished.
 pub(super) async fn record(core: &Core, finish: &FinishRun) -> Finished {
     let mut fence = Fence::default();
+    // An offer came to no answer: it may be on record.
+    let mut unsure = false;
     loop {
         let boot = core.boot();
         match core.ledger.finish_run(FinishRun { boot, ..finish.clone() }).await {
             Ok(Finished::Written) => return Finished::Written,
             Ok(Finished::Fenced) => match fence.ask(core, boot).await {
                 Ok(Verdict::Again) => continue,
+                Ok(Verdict::Over) if unsure => match is_on_record(core, finish).await {
+                    Ok(true) => return Finished::Written,
+                    Ok(false) | Err(ledger::Error::Closed) => return Finished::Fenced,
+                    Err(error) => core.signals.ledger_failed("record a run's result", &error),
+                },
                 Ok(Verdict::Over) | Err(ledger::Error::Closed) => return Finished::Fenced,
                 Err(error) => core.signals.ledger_failed("record a run's result", &error),
             },
@@ -178,8 +185,17 @@ pub(super) async fn record(core: &Core, finish: &FinishRun) -> Finished {
                 tracing::error!(run_id = finish.run_id, %error, "the run's result cannot be recorded");
                 return Finished::Fenced;
             }
-            Err(error) => core.signals.ledger_failed("record a run's result", &error),
+            Err(error) => {
+                unsure = true;
+                core.signals.ledger_failed("record a run's result", &error);
+            }
         }
         sleep(OFFER_AGAIN).await;
     }
+}
+
+/// Whether it was this result that ended the run.
+async fn is_on_record(core: &Core, finish: &FinishRun) -> Result<bool, ledger::Error> {
+    let run = core.ledger.run(&finish.run_id).await?;
+    Ok((run.state, run.attempt, run.finished_at) == (finish.state, finish.attempt, Some(finish.ended_at)))
 }

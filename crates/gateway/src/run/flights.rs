@@ -1,6 +1,6 @@
 //! Runs in flight, and the wish to stop them.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use tokio_util::sync::CancellationToken;
@@ -79,6 +79,11 @@ impl Flights {
 
     pub(super) fn end(&self, run_id: &str) {
         self.all().remove(run_id);
+    }
+
+    /// Their ids.
+    pub(crate) fn ids(&self) -> HashSet<String> {
+        self.all().keys().cloned().collect()
     }
 
     /// Runs in flight by a name that each has.

@@ -57,8 +57,29 @@ async fn end(core: &Core, orphan: OrphanRun, place: &Flight) {
     {
         stop_command::run(core, &orphan.run_id, &stop).await;
     }
-    let policy = flight::policy(config.routes.get(&orphan.route).map(AsRef::as_ref));
     let outcome = Outcome::cut_off(place.wish(), "the gateway died during the run", RunRecord::default());
+    record(core, orphan, outcome).await;
+}
+
+/// Gives back runs whose claims' answers were lost on the way: nothing of them was ever started.
+pub(crate) fn give_back(core: &Arc<Core>, tasks: &TaskTracker, lost: Vec<OrphanRun>) {
+    for orphan in lost {
+        let Some(place) = core.flights.begin_new(&orphan.run_id, &orphan.route, &orphan.agent) else { continue };
+        let core = Arc::clone(core);
+        tasks.spawn(async move {
+            let _watch = core.broken.watch();
+            let run_id = orphan.run_id.clone();
+            let why = "the ledger's answer was lost before the run could begin";
+            record(&core, orphan, Outcome::unstarted(place.wish(), why)).await;
+            core.flights.end(&run_id);
+            core.runs_bell.notify_one();
+        });
+    }
+}
+
+async fn record(core: &Core, orphan: OrphanRun, outcome: Outcome) {
+    let config = core.config();
+    let policy = flight::policy(config.routes.get(&orphan.route).map(AsRef::as_ref));
     let now = core.clock.now();
     let finish = FinishRun {
         run_id: orphan.run_id.clone(),

@@ -67,6 +67,7 @@ impl Scheduler {
                 return Ok(LONGEST_SLEEP);
             }
             let wanted = claim.run_ids.len();
+            let claiming = self.core.claims.read().await;
             let claimed = self.core.ledger.claim_runs(claim).await?;
             let started = claimed.len();
             if started > 0 {
@@ -76,6 +77,7 @@ impl Scheduler {
             for run in claimed {
                 self.start(run);
             }
+            drop(claiming);
             if started < wanted {
                 break;
             }

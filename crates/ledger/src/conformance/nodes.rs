@@ -50,6 +50,25 @@ pub(super) async fn a_life_that_ends_itself_leaves_what_it_had(mut on: Subject) 
     on.end(&run, T0, done()).await;
 }
 
+pub(super) async fn a_life_finds_what_it_has_under_way(mut on: Subject) {
+    assert_eq!(on.under_way(on.boot).await.unwrap(), Inheritance::default());
+    on.answer("ev_1", "one", vec![message("dlv_1"), message("dlv_2")]).await;
+    on.put(event("ev_2", "r")).await;
+    on.put(event("ev_3", "r")).await;
+    let runs = on.claim(T0, 2).await;
+    on.take(T0, 1).await;
+    on.end(&runs[0], T0, done()).await;
+    let own = on.boot;
+    let found = on.under_way(own).await.unwrap();
+    let run_ids: Vec<_> = found.runs.iter().map(|run| (run.run_id.as_str(), run.event_id.as_str())).collect();
+    assert_eq!(run_ids, [(runs[1].run_id.as_str(), "ev_3")]);
+    let delivery_ids: Vec<_> = found.deliveries.iter().map(|d| (d.id.as_str(), d.attempt)).collect();
+    assert_eq!(delivery_ids, [("dlv_1", 1)]);
+    on.next_life().await;
+    assert_eq!(on.under_way(on.boot).await.unwrap(), Inheritance::default(), "another's is not its own");
+    assert_eq!(on.under_way(own).await.unwrap(), found, "and stays the other's");
+}
+
 pub(super) async fn a_dead_life_has_one_heir(mut on: Subject) {
     on.answer("ev_1", "one", vec![message("dlv_1")]).await;
     on.put(event("ev_2", "r")).await;

@@ -24,8 +24,7 @@ impl Data {
             return Inheritance::default();
         }
         self.end_boot(dead);
-        let (runs, deliveries) =
-            (self.orphan_runs_of(|boot| boot == dead), self.stuck_deliveries_of(|boot| boot == dead));
+        let Inheritance { runs, deliveries } = self.under_way(dead);
         for row in self.runs.iter_mut().filter(|r| runs.iter().any(|run| run.run_id == r.shown.id)) {
             row.boot = heir;
         }
@@ -33,6 +32,13 @@ impl Data {
             row.boot = Some(heir);
         }
         Inheritance { runs, deliveries }
+    }
+
+    pub(super) fn under_way(&self, of: Boot) -> Inheritance {
+        Inheritance {
+            runs: self.orphan_runs_of(|boot| boot == of),
+            deliveries: self.stuck_deliveries_of(|boot| boot == of),
+        }
     }
 
     pub(super) fn lives(&self, boot: Boot) -> bool {

@@ -247,9 +247,10 @@ async fn refresh(tx: &Tx, stored: &[Stored<'_>]) -> Result<(), Failure> {
     lines::refresh(tx, &lines).await
 }
 
-/// The ignored events of a route that go when there are too many.
-pub(super) const OLDEST_IGNORED: &str =
-    "SELECT seq FROM events WHERE route = $1 AND state = 'ignored' ORDER BY seq LIMIT $2 FOR UPDATE SKIP LOCKED";
+/// The ignored events of a route that go when there are too many, found as in `views/pages.rs`.
+pub(super) const OLDEST_IGNORED: &str = "SELECT seq FROM events WHERE (route, state, seq) >= ($1, 'ignored', 0)
+         AND (route, state, seq) < ($1, 'ignored', 9223372036854775807)
+     ORDER BY route, state, seq LIMIT $2 FOR UPDATE SKIP LOCKED";
 
 async fn cap_ignored(tx: &Tx, stored: &[Stored<'_>]) -> Result<(), Failure> {
     let routes: BTreeSet<&str> =

@@ -24,9 +24,13 @@ const WAITING: usize = 2 * BATCH;
 const WRITERS: usize = 3;
 /// Requests that are worth a transaction beside one that is under way. Fewer wait for its end, since what a transaction costs the
 /// database is mostly the same for one request and for many.
-const ENOUGH: usize = BATCH / 2;
+const ENOUGH: usize = BATCH / 4 * 3;
 /// How long a caller waits for a place before it is told that the ledger is behind.
 const PATIENCE: Duration = Duration::from_secs(2);
+
+/// How long a transaction may take: senders wait for it, who are better told to come again. Large bodies have more.
+const STEP: Duration = Duration::from_secs(5);
+const BYTES_A_MILLISECOND: usize = 1 << 10;
 
 struct Item {
     request: Request,
@@ -158,7 +162,7 @@ impl Writer {
         let kind = if durable { Kind::QueueDurable } else { Kind::QueueRelaxed };
         let mut tries = 0;
         loop {
-            let tx = self.link.begin(kind).await?;
+            let tx = self.link.begin_within(kind, patience(requests)).await?;
             let outcome = admit(&tx, requests).await;
             match tx.end(outcome).await {
                 Err(Failure::Again(_)) if tries < TRIES => tries += 1,
@@ -172,4 +176,9 @@ impl Writer {
             }
         }
     }
+}
+
+fn patience(requests: &[Request]) -> Duration {
+    let bytes: usize = requests.iter().map(Request::bytes).sum();
+    STEP + Duration::from_millis(u64::try_from(bytes / BYTES_A_MILLISECOND).unwrap_or(u64::MAX))
 }

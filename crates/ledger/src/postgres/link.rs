@@ -1,8 +1,8 @@
 //! The way to the database: a pool, transactions with a deadline, and what becomes of a connection that failed.
 
 use std::future::Future;
+use std::io::ErrorKind;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use deadpool_postgres::{Manager, ManagerConfig, Object, Pool, PoolError, RecyclingMethod, Runtime, TimeoutType};
@@ -14,16 +14,13 @@ use tokio_postgres::error::SqlState;
 use tokio_postgres_rustls::MakeRustlsConnect;
 
 use super::Value;
+use super::rest::Rest;
 use crate::Error;
 
 /// How long a connection may take to come about, and how long to wait for one that is busy.
 pub(super) const CONNECT: Duration = Duration::from_secs(5);
 /// How long a whole transaction may take.
 const STEP: Duration = Duration::from_secs(10);
-/// Waits before the next try to connect, doubled each time.
-const FIRST_WAIT: Duration = Duration::from_millis(100);
-const LONGEST_WAIT: Duration = Duration::from_secs(2);
-
 /// What a transaction begins with. Settings are the transaction's own, so that a pooler may stand in between. A node that
 /// freezes in the middle of one loses its connection, and with it its locks, soon after.
 macro_rules! begin {
@@ -101,10 +98,26 @@ impl From<tokio_postgres::Error> for Failure {
     }
 }
 
-/// A database that shuts down or starts says so; one that has gone says nothing.
+/// A database that shuts down, starts, or has too many connections says so; one that has gone says nothing.
 pub(super) fn told(error: &tokio_postgres::Error, text: String) -> Error {
-    let gone = error.code().is_none_or(|code| ["08", "57P"].iter().any(|class| code.code().starts_with(class)));
+    let passes = |code: &SqlState| ["08", "57P", "53300"].iter().any(|class| code.code().starts_with(class));
+    let gone = error.code().map_or_else(|| lost_on_the_way(error), passes);
     if gone { Error::Away(text) } else { Error::Unavailable(text) }
+}
+
+/// Whether the way to the database failed. What is amiss in spite of a good way, a certificate or a password that is missing, does
+/// not pass by itself.
+fn lost_on_the_way(error: &tokio_postgres::Error) -> bool {
+    let Some(mut cause) = std::error::Error::source(error) else { return true };
+    loop {
+        if let Some(io) = cause.downcast_ref::<std::io::Error>() {
+            return !matches!(io.kind(), ErrorKind::InvalidData | ErrorKind::InvalidInput);
+        }
+        match cause.source() {
+            Some(deeper) => cause = deeper,
+            None => return false,
+        }
+    }
 }
 
 impl From<Failure> for Error {
@@ -121,24 +134,24 @@ pub(super) fn explain(error: &tokio_postgres::Error) -> String {
     use std::error::Error as _;
     match (error.as_db_error(), error.source()) {
         (Some(said), _) => format!("{} ({})", said.message(), said.code().code()),
-        (None, Some(source)) => format!("{error}: {source}"),
+        (None, Some(source)) => {
+            // Where to read about it is nothing for a log.
+            let source = source.to_string();
+            format!("{error}: {}", source.split(": https://").next().unwrap_or_default())
+        }
         (None, None) => error.to_string(),
     }
 }
 
-/// The pool, and when to try again after it could not connect.
+fn now() -> std::time::Instant {
+    Instant::now().into_std()
+}
+
+/// The pool, and whether the database is left alone.
 #[derive(Clone)]
 pub(super) struct Link {
     pool: Pool,
-    rest: Arc<Mutex<Rest>>,
-}
-
-/// A database that cannot be reached is left alone for a while, and callers are told at once.
-#[derive(Default)]
-struct Rest {
-    until: Option<Instant>,
-    wait: Duration,
-    why: Option<Error>,
+    rest: Rest,
 }
 
 impl Link {
@@ -157,52 +170,49 @@ impl Link {
             .recycle_timeout(Some(CONNECT))
             .build()
             .map_err(|e| Error::Unavailable(e.to_string()))?;
-        Ok(Link { pool, rest: Arc::default() })
+        Ok(Link { pool, rest: Rest::default() })
     }
 
     /// A transaction on a connection of its own. What begins it is sent along with its first statement.
     pub(super) async fn begin(&self, kind: Kind) -> Result<Tx, Failure> {
-        let connection = self.connection().await?;
-        let deadline = Instant::now() + STEP;
+        self.begin_within(kind, STEP).await
+    }
+
+    /// The same for one that somebody waits for.
+    pub(super) async fn begin_within(&self, kind: Kind, patience: Duration) -> Result<Tx, Failure> {
+        let connection = Some(self.connection().await?);
         let (begun, committed) = (AtomicBool::new(false), AtomicBool::new(false));
-        Ok(Tx { connection: Some(connection), deadline, kind, begun, committed })
+        Ok(Tx { connection, deadline: Instant::now() + patience, kind, begun, committed, link: self.clone() })
     }
 
     async fn connection(&self) -> Result<Object, Error> {
         if self.pool.is_closed() {
             return Err(Error::Closed);
         }
-        if self.pool.status().available == 0
-            && let Some(why) = self.resting()
-        {
-            return Err(why);
-        }
-        let answer = self.pool.get().await;
-        let why = match answer {
+        // Connections that are there go on working while no others can be had.
+        let turn = if self.pool.status().available == 0 { Some(self.rest.turn(now())?) } else { None };
+        let why = match self.pool.get().await {
             Ok(connection) => {
-                self.rest().until = None;
+                self.rest.ends();
                 return Ok(connection);
             }
             Err(PoolError::Closed) => return Err(Error::Closed),
-            Err(PoolError::Timeout(TimeoutType::Wait)) => return Err(Error::Busy),
+            Err(PoolError::Timeout(TimeoutType::Wait)) => return Err(self.rest.why().unwrap_or(Error::Busy)),
             Err(PoolError::Timeout(_)) => Error::Away("it does not answer".to_owned()),
             Err(PoolError::Backend(error)) => told(&error, explain(&error)),
             Err(other) => Error::Unavailable(other.to_string()),
         };
-        let mut rest = self.rest();
-        rest.wait = if rest.until.is_some() { (rest.wait * 2).min(LONGEST_WAIT) } else { FIRST_WAIT };
-        rest.until = Some(Instant::now() + rest.wait);
-        rest.why = Some(why.clone());
+        self.rest.begins(&why, now());
+        drop(turn);
         Err(why)
     }
 
-    fn rest(&self) -> std::sync::MutexGuard<'_, Rest> {
-        self.rest.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    fn resting(&self) -> Option<Error> {
-        let rest = self.rest();
-        rest.why.clone().filter(|_| rest.until.is_some_and(|until| Instant::now() < until))
+    /// An answer did not come in time: the other connections may be as silent.
+    fn is_silent(&self) -> Error {
+        let why = Error::Away("it does not answer in time".into());
+        self.rest.is_doubtful(&why, now());
+        self.pool.retain(|_, _| false);
+        why
     }
 
     pub(super) fn close(&self) {
@@ -217,6 +227,7 @@ pub(super) struct Tx {
     kind: Kind,
     begun: AtomicBool,
     committed: AtomicBool,
+    link: Link,
 }
 
 impl Drop for Tx {
@@ -245,7 +256,7 @@ impl Tx {
         };
         match timeout_at(self.deadline, both).await {
             Ok(answer) => Ok(answer?),
-            Err(_) => Err(Error::Away("it does not answer in time".into()).into()),
+            Err(_) => Err(self.link.is_silent().into()),
         }
     }
 

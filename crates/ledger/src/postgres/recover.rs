@@ -42,10 +42,7 @@ pub(super) async fn inherit(tx: &Tx, dead: Boot, heir: Boot) -> Result<Inheritan
         return Ok(Inheritance::default());
     }
     nodes::end_boot(tx, dead).await?;
-    let inheritance = Inheritance {
-        runs: orphans(tx, runs!("r.boot = $1"), dead).await?,
-        deliveries: stuck(tx, deliveries!("d.boot = $1"), dead).await?,
-    };
+    let inheritance = under_way(tx, dead).await?;
     for sql in [
         "UPDATE runs SET boot = $2 WHERE state = 'running' AND boot = $1",
         "UPDATE deliveries SET boot = $2 WHERE state = 'sending' AND boot = $1",
@@ -53,6 +50,14 @@ pub(super) async fn inherit(tx: &Tx, dead: Boot, heir: Boot) -> Result<Inheritan
         tx.execute(sql, &[dead.into(), heir.into()]).await?;
     }
     Ok(inheritance)
+}
+
+/// Of one.
+pub(super) const RUNS_OF: &str = runs!("r.boot = $1");
+pub(super) const DELIVERIES_OF: &str = deliveries!("d.boot = $1");
+
+pub(super) async fn under_way(tx: &Tx, boot: Boot) -> Result<Inheritance, Failure> {
+    Ok(Inheritance { runs: orphans(tx, RUNS_OF, boot).await?, deliveries: stuck(tx, DELIVERIES_OF, boot).await? })
 }
 
 pub(super) async fn orphan_runs(tx: &Tx, boot: Boot) -> Result<Vec<OrphanRun>, Failure> {

@@ -184,6 +184,10 @@ impl Ledger for Store {
         read!(self, tx => recover::stuck_deliveries(&tx, boot))
     }
 
+    async fn under_way(&self, boot: Boot) -> Result<Inheritance, Error> {
+        read!(self, tx => recover::under_way(&tx, boot))
+    }
+
     async fn adopt_delivery(&self, id: &str, boot: Boot) -> Result<bool, Error> {
         Ok(step!(self, Kind::Relaxed, tx => recover::adopt_delivery(&tx, id, boot))?)
     }

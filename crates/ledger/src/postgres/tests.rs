@@ -1,5 +1,7 @@
 //! What is special to PostgreSQL: several nodes on one database.
 
+mod plans;
+
 use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::time::Duration;

@@ -10,7 +10,7 @@ pub(super) async fn time(tx: &Tx) -> Result<Millis, Failure> {
 }
 
 /// What waits for a time.
-const SHIFT: [&str; 3] = [
+pub(super) const SHIFT: [&str; 3] = [
     "UPDATE events SET due_at = due_at - $1 WHERE due_at IS NOT NULL",
     "UPDATE events SET later_since = later_since - $1
      WHERE state IN ('failed', 'held', 'queued') AND later_since IS NOT NULL",

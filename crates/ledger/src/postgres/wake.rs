@@ -1,4 +1,4 @@
-//! How nodes wake each other: a notification at most every few milliseconds, sent apart from the steps themselves, since
+//! How nodes wake each other: a notification at most every 50 milliseconds, sent apart from the steps themselves, since
 //! the commits of transactions that notify wait for each other in the database.
 
 use std::future::poll_fn;
@@ -15,7 +15,7 @@ use tokio_postgres_rustls::MakeRustlsConnect;
 use super::link::{CONNECT, Kind, Link};
 
 /// Notifications of one node keep this distance.
-const DISTANCE: Duration = Duration::from_millis(20);
+const DISTANCE: Duration = Duration::from_millis(50);
 /// How often a node that hears nothing looks for itself.
 const POLL: Duration = Duration::from_secs(2);
 /// How often a quiet connection is asked whether it is still there.

@@ -23,8 +23,7 @@ pub(super) fn inherit(connection: &Connection, dead: Boot, heir: Boot) -> Result
         return Ok(Inheritance::default());
     }
     nodes::end_boot(connection, dead)?;
-    let inheritance =
-        Inheritance { runs: runs_of(connection, ONE, dead)?, deliveries: deliveries_of(connection, ONE, dead)? };
+    let inheritance = under_way(connection, dead)?;
     for sql in [
         "UPDATE runs INDEXED BY runs_in_flight SET boot = ?2 WHERE state = 'running' AND boot = ?1",
         "UPDATE deliveries INDEXED BY deliveries_under_way SET boot = ?2 WHERE state = 'sending' AND boot = ?1",
@@ -32,6 +31,10 @@ pub(super) fn inherit(connection: &Connection, dead: Boot, heir: Boot) -> Result
         connection.execute(sql, params![dead, heir]).map_err(failed)?;
     }
     Ok(inheritance)
+}
+
+pub(super) fn under_way(connection: &Connection, boot: Boot) -> Result<Inheritance, Error> {
+    Ok(Inheritance { runs: runs_of(connection, ONE, boot)?, deliveries: deliveries_of(connection, ONE, boot)? })
 }
 
 fn runs_of(connection: &Connection, whose: &str, boot: Boot) -> Result<Vec<OrphanRun>, Error> {

@@ -228,6 +228,10 @@ impl Ledger for Store {
         self.readers.read(move |c| recover::stuck_deliveries(c, boot)).await
     }
 
+    async fn under_way(&self, boot: Boot) -> Result<Inheritance, Error> {
+        self.readers.read(move |c| recover::under_way(c, boot)).await
+    }
+
     async fn adopt_delivery(&self, id: &str, boot: Boot) -> Result<bool, Error> {
         let id = id.to_owned();
         self.writer.write(Flush::Relaxed, SMALL, move |c| recover::adopt_delivery(c, &id, boot)).await

@@ -297,6 +297,7 @@ impl Player {
         both!(self, probe())?;
         both!(self, due())?;
         both!(self, nodes())?;
+        both!(self, under_way(self.model.boot))?;
         both!(self, orphan_runs(self.model.boot))?;
         both!(self, stuck_deliveries(self.model.boot))?;
         self.compare_listings().await?;

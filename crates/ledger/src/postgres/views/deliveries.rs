@@ -23,9 +23,10 @@ pub(in crate::postgres) const BY_EVENT: &str = "SELECT seq FROM deliveries
 /// All deliveries.
 pub(in crate::postgres) const ALL: &str = "SELECT seq FROM deliveries WHERE seq < $1 ORDER BY seq DESC LIMIT $2";
 
-/// Deliveries in a state.
+/// Deliveries in a state, as in [`pages::by_states`].
 pub(in crate::postgres) const BY_STATE: &str =
-    "SELECT seq FROM deliveries WHERE state = $1 AND seq < $2 ORDER BY seq DESC LIMIT $3";
+    "SELECT seq FROM deliveries WHERE (state, seq) < ($1, $2) AND (state, seq) >= ($1, 0)
+     ORDER BY state DESC, seq DESC LIMIT $3";
 
 pub(in crate::postgres) async fn deliveries(tx: &Tx, query: &DeliveryQuery) -> Result<Page<Delivery>, Failure> {
     let page = pages::place(query.cursor.as_deref(), query.limit)?;

@@ -45,14 +45,18 @@ pub(super) const DISORDER: i64 = 60_000;
 /// `SELECT seq` over one index for each of several states, newest first: the index is read from its end for each, and only
 /// the few rows of the page are merged. `$1` = route or nothing, `$2` = before, `$3` = from, `$4` = rows; `also` is a further
 /// condition that ends with AND.
+///
+/// Rows are compared as a whole and ordered by all that the index is ordered by. With `state = …` the planner could take the order
+/// from the primary key instead and look for the state as it goes, through the whole table when the last rows have other states.
 pub(super) fn by_states(table: &str, with_route: bool, also: &str, states: &[&str]) -> String {
-    let route = if with_route { "route = $1 AND " } else { "" };
+    let (columns, value, order) =
+        if with_route { ("route, state", "$1, ", "route DESC, state DESC") } else { ("state", "", "state DESC") };
     let parts: Vec<String> = states
         .iter()
         .map(|state| {
             format!(
-                "(SELECT seq FROM {table} WHERE {also} {route}state = '{state}' AND seq < $2 AND seq >= $3
-                  ORDER BY seq DESC LIMIT $4)"
+                "(SELECT seq FROM {table} WHERE {also} ({columns}, seq) < ({value}'{state}', $2)
+                      AND ({columns}, seq) >= ({value}'{state}', $3) ORDER BY {order}, seq DESC LIMIT $4)"
             )
         })
         .collect();

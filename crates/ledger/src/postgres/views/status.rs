@@ -7,9 +7,10 @@ use crate::postgres::{Failure, Tx};
 use crate::{Due, Status};
 
 /// When the oldest event in a state came, of those that wait for no time. The index has both, so that events which wait
-/// for one are passed over without a look at their rows.
+/// for one are passed over without a look at their rows. Compared as in `pages.rs`.
 pub(in crate::postgres) const OLDEST: &str =
-    "SELECT received_at FROM events WHERE state = 'queued' AND due_at IS NULL ORDER BY seq LIMIT 1";
+    "SELECT received_at FROM events WHERE (state, seq) >= ('queued', 0) AND (state, seq) < ('queued', 9223372036854775807)
+         AND due_at IS NULL ORDER BY state, seq LIMIT 1";
 
 /// The next time that an event waits for.
 pub(in crate::postgres) const NEXT_EVENT: &str =
