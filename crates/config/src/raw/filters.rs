@@ -36,13 +36,19 @@ impl JsonSchema for Condition {
 
     fn json_schema(generator: &mut SchemaGenerator) -> Schema {
         let condition = generator.subschema_for::<Condition>();
-        let group = json_schema!({ "type": "array", "items": condition });
+        let group =
+            |description: &str| json_schema!({ "description": description, "type": "array", "items": condition });
+        let (all, any) = (group("Conditions that must all hold."), group("Conditions of which one must hold."));
+        let not = json_schema!({ "description": "A condition that must not hold.", "allOf": [condition] });
+        let number = |description: &str| json_schema!({ "description": description, "type": "number" });
+        let text = |description: &str| json_schema!({ "description": description, "type": "string" });
+        let truth = |description: &str| json_schema!({ "description": description, "type": "boolean" });
         json_schema!({
             "description": "A field with operators, all of which must hold, or a group of conditions.",
             "oneOf": [
-                { "type": "object", "properties": { "all": group }, "required": ["all"], "additionalProperties": false },
-                { "type": "object", "properties": { "any": group }, "required": ["any"], "additionalProperties": false },
-                { "type": "object", "properties": { "not": condition }, "required": ["not"], "additionalProperties": false },
+                { "type": "object", "properties": { "all": all }, "required": ["all"], "additionalProperties": false },
+                { "type": "object", "properties": { "any": any }, "required": ["any"], "additionalProperties": false },
+                { "type": "object", "properties": { "not": not }, "required": ["not"], "additionalProperties": false },
                 {
                     "type": "object",
                     "properties": {
@@ -50,24 +56,24 @@ impl JsonSchema for Condition {
                             "type": "string",
                             "description": "A dotted path into the payload; `event`, `headers.Name` and `payload.…` are words of its own."
                         },
-                        "exists": { "type": "boolean" },
-                        "missing": { "type": "boolean" },
-                        "equals": true,
+                        "exists": truth("Whether there is a value; null is one."),
+                        "missing": truth("Whether there is none."),
+                        "equals": { "description": "The same value; numbers by what they are worth." },
                         "not_equals": { "description": "There is a value, and it is another one." },
                         "contains": { "description": "An element of a list, a key of an object, a part of a text." },
-                        "icontains": { "type": "string", "description": "The same without regard to case." },
-                        "in": { "type": "array" },
+                        "icontains": text("The same without regard to case."),
+                        "in": { "type": "array", "description": "One of these values." },
                         "in_file": {
                             "type": "string",
                             "description": "A file below the home, or with an absolute path: a JSON list, the keys of a JSON object, or lines. Read anew for each event."
                         },
                         "regex": { "type": "string", "description": "A pattern that is found in linear time: no look-around, no back-references." },
-                        "gt": { "type": "number" },
-                        "gte": { "type": "number" },
-                        "lt": { "type": "number" },
-                        "lte": { "type": "number" },
-                        "starts_with": { "type": "string" },
-                        "ends_with": { "type": "string" }
+                        "gt": number("A number above this."),
+                        "gte": number("A number of this or above."),
+                        "lt": number("A number below this."),
+                        "lte": number("A number of this or below."),
+                        "starts_with": text("How a text begins."),
+                        "ends_with": text("How a text ends.")
                     },
                     "required": ["field"],
                     "minProperties": 2,

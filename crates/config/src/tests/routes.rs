@@ -105,7 +105,7 @@ fn every_bad_value_names_its_route() {
             "deliver_extra: [a]",
             "routes.r.deliver_extra: a map of keys and values is wanted, this is a list (config.yaml:5:5)",
         ),
-        ("filters: []", "routes.r.filters: unknown key (config.yaml:5:5); `doorbell schema` describes the known ones"),
+        ("script: x.py", "routes.r.script: unknown key (config.yaml:5:5); `doorbell schema` describes the known ones"),
     ] {
         assert_eq!(wrong(&route(keys)), [line], "{keys}");
     }

@@ -32,6 +32,7 @@ fn the_schema_knows_every_key() {
             "secret",
             "secrets",
             "events",
+            "filters",
             "prompt",
             "agent",
             "deliver",

@@ -124,10 +124,6 @@ fn bad_values_are_told() {
             "server.name: not a name (config.yaml:1:16); give 1 to 63 characters, or take the key away: the host's name stands in then",
         ),
         (
-            "store: {url: 'mysql://h/d'}",
-            "store.url: not a store that is known (config.yaml:1:14); use null or sqlite:PATH",
-        ),
-        (
             "store: {url: 'sqlite:'}",
             "store.url: names no file (config.yaml:1:14); write sqlite:PATH, or null for doorbell.db in the home",
         ),
