@@ -3,7 +3,7 @@
 
 mod support;
 
-use std::collections::BTreeMap;
+use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -91,14 +91,9 @@ fn away(goes: impl FnOnce(&Proxy)) {
     assert_eq!(bell.said("outcome=\"delivered\""), 1, "{}", bell.log());
     // Sent again with the same id it is one event, whether the first one came through late or not.
     let ring = bell.ring("r").id("again").json(&json!({"n": 2}));
-    let mut event = Value::Null;
-    until("it is taken", || {
-        let answer = ring.post();
-        event = answer.json()["event_id"].clone();
-        matches!(answer.status, 202 | 200)
-    });
-    bell.wait_event(event.as_str().expect("an event id"), "succeeded");
-    assert_eq!(ring.duplicate(), event.as_str().unwrap());
+    let event = ring.until_taken();
+    bell.wait_event(&event, "succeeded");
+    assert_eq!(ring.duplicate(), event);
     assert_eq!(on.count("events WHERE delivery_id = 'again'"), 1);
     assert_eq!(
         agent.prompts().iter().filter(|prompt| *prompt == "1").count(),
@@ -120,6 +115,10 @@ fn a_database_that_is_silent() {
     away(Proxy::falls_silent);
 }
 
+fn taken(bell: &Doorbell, key: &str) -> String {
+    bell.ring("r").id(key).json(&json!({"n": key})).until_taken()
+}
+
 #[test]
 fn connections_that_are_cut_again_and_again_under_load_lose_and_double_nothing() {
     const SENDERS: usize = 16;
@@ -128,12 +127,12 @@ fn connections_that_are_cut_again_and_again_under_load_lose_and_double_nothing()
     let options = json!({"max_concurrent": 4});
     let on = Scene::begin(&agent, |home| home.agent("default", agent.options_with(options)));
     let over = AtomicBool::new(false);
-    let events: BTreeMap<String, String> = thread::scope(|scope| {
+    let events: BTreeSet<String> = thread::scope(|scope| {
         let all: Vec<_> = (0..SENDERS)
             .map(|sender| {
                 scope.spawn({
                     let bell = &on.bell;
-                    move || (0..EACH).map(|n| deliver(bell, &format!("{sender}-{n}"))).collect::<Vec<_>>()
+                    move || (0..EACH).map(|n| taken(bell, &format!("{sender}-{n}"))).collect::<Vec<_>>()
                 })
             })
             .collect();
@@ -153,7 +152,7 @@ fn connections_that_are_cut_again_and_again_under_load_lose_and_double_nothing()
     });
     assert_eq!(events.len(), SENDERS * EACH);
     until("it is ready", || on.bell.admin("GET", "/readyz").status == 200);
-    for event in events.values() {
+    for event in &events {
         on.bell.wait_event(event, "succeeded");
     }
     assert_eq!(on.count("events"), SENDERS * EACH, "none is lost, none is there twice");
@@ -165,20 +164,6 @@ fn connections_that_are_cut_again_and_again_under_load_lose_and_double_nothing()
     assert_eq!(prompts.len(), agent.runs().len(), "no agent has worked on one twice");
     until("all is delivered", || on.count("deliveries WHERE state <> 'delivered'") == 0);
     assert_eq!(on.bell.said("came too late"), 0, "{}", on.bell.log());
-}
-
-/// Sends until it is taken, as a sender does; answers its key and the event.
-fn deliver(bell: &Doorbell, key: &str) -> (String, String) {
-    let ring = bell.ring("r").id(key).json(&json!({"n": key}));
-    let event = until_some("it is taken", || {
-        let answer = ring.post();
-        match answer.status {
-            202 | 200 => Some(answer.json()["event_id"].as_str().expect("an event id").to_owned()),
-            503 => None,
-            other => panic!("{other}: {answer:?}"),
-        }
-    });
-    (key.to_owned(), event)
 }
 
 /// Everything is stored, and nobody is told.
@@ -268,6 +253,11 @@ fn what_does_not_pass_by_itself_is_said_at_once() {
     let database = Database::create();
     let error = fails_at_once(&database.url().replace("postgres@", "nobody-here:not-for-logs@"));
     assert!(error.contains("\"nobody-here\" does not exist"), "{error}");
+    let url = database.url();
+    assert_eq!(Home::with(&Agent::new()).set("store", json!({"url": url})).start().stop(), 0);
+    database.run("UPDATE doorbell.meta SET value = 99 WHERE name IN ('schema', 'min_reader')");
+    let error = fails_at_once(&url);
+    assert!(error.contains("schema 99") && error.contains("newer doorbell"), "{error}");
 }
 
 #[test]
@@ -293,6 +283,9 @@ fn the_way_to_the_database_is_encrypted_and_its_name_proved_where_that_is_wanted
     assert!(error.contains("/nowhere.pem"), "{error}");
 }
 
+/// Commands that read, and one that writes.
+const COMMANDS: [&[&str]; 4] = [&["events", "list"], &["status"], &["nodes"], &["pause", "r"]];
+
 #[test]
 fn commands_without_a_gateway_say_that_the_database_is_away() {
     let (database, proxy) = (Database::create(), Proxy::before(Cluster::shared().port));
@@ -300,11 +293,15 @@ fn commands_without_a_gateway_say_that_the_database_is_away() {
     home.write();
     for goes in [Proxy::refuses, Proxy::falls_silent] {
         goes(&proxy);
-        let began = Instant::now();
-        let error = home.cli(&["events", "list"]).fails(1);
-        assert!(began.elapsed() < Duration::from_secs(15), "{:?}", began.elapsed());
-        assert!(error.contains("cannot be reached") && error.contains("store.url"), "{error}");
+        for command in COMMANDS {
+            let began = Instant::now();
+            let error = home.cli(command).fails(1);
+            assert!(began.elapsed() < Duration::from_secs(15), "{:?}", began.elapsed());
+            assert!(error.contains("cannot be reached") && error.contains("store.url"), "{error}");
+        }
     }
     proxy.opens();
-    home.cli(&["events", "list"]).ok();
+    for command in COMMANDS {
+        home.cli(command).ok();
+    }
 }

@@ -15,11 +15,29 @@ enum Way {
     Refused,
     /// They are taken, and nothing comes through in either direction.
     Silent,
-    /// A transaction is committed, and then its connection is reset before the answer comes through. Not where they are encrypted.
+    /// A transaction that writes is committed, and then its connection is reset before the answer comes through. Not where they are
+    /// encrypted.
     Forgetful,
 }
 
 const COMMIT: &[u8] = b"COMMIT\0";
+
+/// Whether a client's words commit what it has written; `reads` is kept from one call to the next. The end of a read is waited for
+/// by nobody: the answer that is lost would be that of whoever comes next on the connection.
+fn commits(words: &[u8], reads: &mut bool) -> bool {
+    let mut found = false;
+    for at in 0..words.len() {
+        let rest = &words[at..];
+        if rest.starts_with(b"BEGIN ") {
+            *reads = false;
+        } else if rest.starts_with(b"READ ONLY") {
+            *reads = true;
+        } else if rest.starts_with(COMMIT) {
+            found |= !*reads;
+        }
+    }
+    found
+}
 
 struct Shared {
     way: Mutex<Way>,
@@ -114,26 +132,25 @@ impl Shared {
             return;
         }
         let Ok(to) = TcpStream::connect(("127.0.0.1", port)) else { return };
-        let commits = Arc::new(AtomicBool::new(false));
+        let committed = Arc::new(AtomicBool::new(false));
         for (reader, writer, down) in [(&from, &to, false), (&to, &from, true)] {
             let (mut reader, mut writer) =
                 (reader.try_clone().expect("a handle"), writer.try_clone().expect("a handle"));
-            let (own, commits) = (Arc::clone(self), Arc::clone(&commits));
+            let (own, committed) = (Arc::clone(self), Arc::clone(&committed));
             thread::spawn(move || {
                 let mut buffer = [0; 16 * 1024];
+                let mut reads = false;
                 while let Ok(length) = reader.read(&mut buffer) {
                     own.wait_until_not_silent();
                     own.passed.fetch_add(length, Ordering::Relaxed);
-                    // So it is both in the command and in the answer that it was done.
-                    let commit = buffer[..length].windows(COMMIT.len()).any(|bytes| bytes == COMMIT);
-                    if down && commits.load(Ordering::Relaxed) && length > 0 {
-                        if commit {
+                    if down && committed.load(Ordering::Relaxed) && length > 0 {
+                        if buffer[..length].windows(COMMIT.len()).any(|bytes| bytes == COMMIT) {
                             break;
                         }
                         continue;
                     }
-                    if commit && !down && own.way() == Way::Forgetful {
-                        commits.store(true, Ordering::Relaxed);
+                    if !down && commits(&buffer[..length], &mut reads) && own.way() == Way::Forgetful {
+                        committed.store(true, Ordering::Relaxed);
                     }
                     if length == 0 || writer.write_all(&buffer[..length]).is_err() {
                         break;

@@ -7,7 +7,7 @@ use serde_json::Value;
 use verify::{Secret, sign};
 
 use super::http::{self, Answer};
-use super::{Doorbell, SECRET};
+use super::{Doorbell, SECRET, until_some};
 
 /// A signed GitHub delivery under construction: event `push`, body `{}`, a fresh id, the server's secret.
 #[derive(Clone)]
@@ -83,6 +83,19 @@ impl Ring {
         let answer = self.post().expect(202);
         assert_eq!(answer["status"], "accepted", "{answer}");
         answer["event_id"].as_str().expect("an event id").to_owned()
+    }
+
+    /// Sends it until it is taken, as a sender does; answers the event's id.
+    #[track_caller]
+    pub(crate) fn until_taken(&self) -> String {
+        until_some("it is taken", || {
+            let answer = self.post();
+            match answer.status {
+                202 | 200 => Some(answer.json()["event_id"].as_str().expect("an event id").to_owned()),
+                503 => None,
+                other => panic!("{other}: {answer:?}"),
+            }
+        })
     }
 
     /// Sends it and wants it known already; answers the first event's id.

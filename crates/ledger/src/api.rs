@@ -19,8 +19,10 @@ use crate::{
 /// The store of events, runs and deliveries, and the queue over them.
 ///
 /// Each method is one atomic step. A method that answers `Ok` has committed what it says; after `Err` nothing of it is
-/// stored, save that after [`Error::Away`] all of it may be: the answer can have been lost. *Durable* methods answer only when the commit would survive a power cut; the others may be lost by one, which
-/// then only repeats work that the product's promises allow to be repeated.
+/// stored, save that after [`Error::Away`] all of it may be: the answer can have been lost. *Durable* methods answer only when the
+/// commit would survive a power cut; the others may be lost by one that ends the gateway too, which then only repeats work that the
+/// product's promises allow to be repeated. Where the gateway may outlive the store's power cut, `claim_runs`, `renew` and
+/// `finish_delivery` are durable as well.
 ///
 /// Bodies, prompts, answers and headers come back as they were. Other texts do too, but a store that has no NUL character in texts
 /// keeps its picture (U+2400) in its place, and finds what was stored so by the text with NUL.

@@ -38,7 +38,7 @@ impl Cluster {
             Some(ports) => ports,
             None => launch::start(&folder),
         };
-        launch::watch(&folder);
+        launch::watch(&folder, &folder.join("run"));
         drop(starting);
         Cluster { folder, port: ports.server, bouncer_port: ports.bouncer, _in_use: in_use }
     }
@@ -66,13 +66,13 @@ impl Cluster {
 }
 
 /// In memory where there is room for it: what is tested is not the disk.
-fn place() -> PathBuf {
+pub(crate) fn place() -> PathBuf {
     let memory = Path::new("/dev/shm");
     let room = rustix::fs::statvfs(memory).map_or(0, |s| s.f_bavail.saturating_mul(s.f_frsize));
     if room > 2 << 30 { memory.to_owned() } else { std::env::temp_dir() }
 }
 
-fn lock(path: &Path, how: FlockOperation) -> File {
+pub(crate) fn lock(path: &Path, how: FlockOperation) -> File {
     let file = File::options().create(true).truncate(false).write(true).open(path).expect("a lock file");
     flock(&file, how).expect("a lock");
     file

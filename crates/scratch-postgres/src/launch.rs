@@ -22,8 +22,9 @@ const STOPPED: Duration = Duration::from_secs(10);
 /// How long one that has started may take to answer.
 const STARTED: Duration = Duration::from_secs(10);
 
-/// Stops the cluster when nobody has used it for a while. `$1` is the folder. It keeps the lock of `watching` for as long as it
-/// runs, so that there is one of it. A server that is ending still answers, and writes into its folder: it is waited for.
+/// Stops the cluster when nobody has used it for a while. `$1` is the folder, `$2` what is removed then. It keeps the lock of
+/// `watching` for as long as it runs, so that there is one of it. A server that is ending still answers, and writes into its folder:
+/// it is waited for. A folder that has gone was removed by its owner.
 const WATCH: &str = r#"
 exec 7>"$1/watching"
 flock --nonblock --exclusive 7 || exit 0
@@ -39,6 +40,7 @@ stop() {
 idle=0
 while :; do
     sleep 5
+    [ -d "$1" ] || exit 0
     if flock --nonblock --exclusive "$1/in-use" true; then idle=$((idle + 1)); else idle=0; fi
     [ "$idle" -ge 6 ] || continue
     exec 8>"$1/starting"
@@ -46,7 +48,7 @@ while :; do
     if flock --nonblock --exclusive "$1/in-use" true; then
         stop "$1" "$1/run/bouncer.pid" TERM
         stop "$1" "$1/run/data/postmaster.pid" QUIT
-        rm -rf "$1/run"
+        rm -rf "$2"
         exit 0
     fi
     idle=0
@@ -116,6 +118,34 @@ pub(crate) fn start_server(folder: &Path, more: &str) -> u16 {
     })
 }
 
+/// Stops the server of a folder, in a mode of `pg_ctl`.
+pub(crate) fn stop_server(folder: &Path, mode: &str) {
+    let stopped =
+        control(folder).args(["stop", "--wait", "--timeout=60", "--mode", mode]).output().expect("pg_ctl runs");
+    assert!(stopped.status.success(), "PostgreSQL did not stop: {}", String::from_utf8_lossy(&stopped.stderr));
+}
+
+/// Starts the server of a folder once more, where it was before. Somebody may have the port for a moment.
+pub(crate) fn start_server_again(folder: &Path) {
+    let log = folder.join("run/log");
+    let until = Instant::now() + STARTED;
+    loop {
+        let mut start = control(folder);
+        start.args(["start", "--wait", "--timeout=60", "-l"]).arg(&log).stdout(Stdio::null()).stderr(Stdio::null());
+        if start.status().is_ok_and(|status| status.success()) {
+            return;
+        }
+        assert!(Instant::now() < until, "PostgreSQL did not start: {}", fs::read_to_string(&log).unwrap_or_default());
+        std::thread::sleep(Duration::from_millis(100));
+    }
+}
+
+fn control(folder: &Path) -> Command {
+    let mut command = unprivileged(&binaries().join("pg_ctl"));
+    command.arg("-D").arg(folder.join("run/data"));
+    command
+}
+
 fn settings(run: &Path, server: u16, more: &str) -> String {
     format!(
         "listen_addresses = '127.0.0.1'\nport = {server}\nunix_socket_directories = '{run}'\nmax_connections = 300\n{more}\
@@ -177,8 +207,8 @@ fn bouncer(run: &Path, server: u16) -> Option<u16> {
     }))
 }
 
-/// Makes sure that somebody stops the cluster when it is no longer used.
-pub(crate) fn watch(folder: &Path) {
+/// Makes sure that somebody stops the cluster, and removes `leftover`, when it is no longer used.
+pub(crate) fn watch(folder: &Path, leftover: &Path) {
     let file = fs::File::options().create(true).truncate(false).write(true).open(folder.join("watching"));
     let file = file.expect("a lock file");
     if flock(&file, FlockOperation::NonBlockingLockExclusive).is_err() {
@@ -188,7 +218,7 @@ pub(crate) fn watch(folder: &Path) {
     drop(file);
     Command::new("setsid")
         .args(["--fork", "sh", "-c", WATCH, "watch"])
-        .arg(folder)
+        .args([folder, leftover])
         .stdin(Stdio::null())
         .stdout(Stdio::null())
         .stderr(Stdio::null())

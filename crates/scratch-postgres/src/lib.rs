@@ -13,4 +13,4 @@ mod server;
 
 pub use cluster::Cluster;
 pub use database::Database;
-pub use server::Server;
+pub use server::{Server, Stop};

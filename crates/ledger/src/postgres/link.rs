@@ -37,12 +37,13 @@ macro_rules! begin {
     };
 }
 
-/// What a transaction is for.
+/// What a transaction is for. A gateway outlives a crash of its database: what it acts on, a claim, a renewal, the end of a
+/// delivery, must be durable, or the database offers it to others while it is under way, or once more when it is done.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Kind {
     /// Reads that fit together.
     Read,
-    /// Answered when the commit would survive the process.
+    /// Answered before the commit would survive a crash of the database.
     Relaxed,
     /// Answered when the commit would survive a power cut.
     Durable,
@@ -98,8 +99,12 @@ impl From<tokio_postgres::Error> for Failure {
     }
 }
 
-/// A database that shuts down, starts, or has too many connections says so; one that has gone says nothing.
+/// A database that shuts down, starts, or has too many connections says so; one that has gone says nothing. One that has handed over
+/// to another, or has not taken over yet, takes no writes.
 pub(super) fn told(error: &tokio_postgres::Error, text: String) -> Error {
+    if error.code() == Some(&SqlState::READ_ONLY_SQL_TRANSACTION) {
+        return Error::Away(format!("it takes no writes: {text}"));
+    }
     let passes = |code: &SqlState| ["08", "57P", "53300"].iter().any(|class| code.code().starts_with(class));
     let gone = error.code().map_or_else(|| lost_on_the_way(error), passes);
     if gone { Error::Away(text) } else { Error::Unavailable(text) }

@@ -115,7 +115,7 @@ impl Ledger for Store {
     }
 
     async fn renew(&self, boot: Boot) -> Result<Renewal, Error> {
-        Ok(step!(self, Kind::Relaxed, tx => nodes::renew(&tx, boot))?)
+        Ok(step!(self, Kind::Durable, tx => nodes::renew(&tx, boot))?)
     }
 
     async fn inherit(&self, dead: Boot, heir: Boot) -> Result<Inheritance, Error> {
@@ -143,7 +143,7 @@ impl Ledger for Store {
     }
 
     async fn claim_runs(&self, claim: ClaimRuns) -> Result<Vec<ClaimedRun>, Error> {
-        Ok(step!(self, Kind::QueueRelaxed, tx => claim::claim_runs(&tx, &claim))?)
+        Ok(step!(self, Kind::QueueDurable, tx => claim::claim_runs(&tx, &claim))?)
     }
 
     async fn record_prompt(&self, run_id: &str, boot: Boot, prompt: &str) -> Result<bool, Error> {
@@ -161,7 +161,7 @@ impl Ledger for Store {
     }
 
     async fn finish_delivery(&self, end: DeliveryEnd) -> Result<bool, Error> {
-        Ok(step!(self, Kind::Relaxed, tx => deliver::finish_delivery(&tx, &end))?)
+        Ok(step!(self, Kind::Durable, tx => deliver::finish_delivery(&tx, &end))?)
     }
 
     async fn due(&self) -> Result<Due, Error> {
