@@ -132,6 +132,7 @@ fn an_outage_that_outlasts_the_lease_costs_a_lone_node_only_what_it_stopped() {
     until_in(LONG, "the lease has ended", || database.run(ended) == ["1"]);
     stopped.open();
     proxy.opens();
+    until("it is ready", || one.admin("GET", "/readyz").status == 200);
     for event in &events {
         one.wait_event(event, "succeeded");
         assert_eq!(one.settled(event).len(), 1, "told once");

@@ -2,6 +2,8 @@
 
 mod support;
 
+use std::time::{Duration, Instant};
+
 use scratch_postgres::Database;
 use support::*;
 
@@ -87,4 +89,34 @@ fn a_node_that_was_killed_and_starts_again_need_not_wait_for_its_lease() {
     bell.wait_event(&event, "succeeded");
     let runs: Vec<_> = bell.runs(&event).iter().map(|run| run["state"].clone()).collect();
     assert_eq!(runs, ["interrupted", "succeeded"]);
+}
+
+/// A command ends as soon as it has done its work, and takes its connections with it.
+#[test]
+fn what_a_command_without_a_gateway_sets_free_runs_at_once() {
+    let (database, agent) = (Database::create(), Agent::new());
+    let bell = node("one", &database, &agent).start();
+    let elsewhere = node("two", &database, &agent);
+    elsewhere.write();
+    for n in 0..3 {
+        elsewhere.cli(&["pause", "r"]).ok();
+        let event = bell.send("r", &json!({"n": n}));
+        assert_eq!(bell.event(&event)["state"], "held");
+        let began = Instant::now();
+        elsewhere.cli(&["resume", "r"]).ok();
+        bell.wait_event(&event, "succeeded");
+        assert!(began.elapsed() < Duration::from_secs(5), "it was told: {:?}", began.elapsed());
+    }
+}
+
+/// As what a node has taken that died before it could tell.
+#[test]
+fn what_nobody_was_told_of_is_found_when_the_lease_is_renewed() {
+    let (database, agent) = (Database::create(), Agent::new());
+    let bell = node("one", &database, &agent).start();
+    bell.cli(&["pause", "r"]).ok();
+    let event = bell.send("r", &json!({"n": 1}));
+    let free = "UPDATE events SET state = 'queued', reason = NULL, ready = true WHERE state = 'held'";
+    database.run(&format!("SET search_path = doorbell; DELETE FROM pauses; {free}"));
+    bell.wait_event(&event, "succeeded");
 }

@@ -121,9 +121,8 @@ impl Keeper {
                 others = look_again.map(|end| end + A_MOMENT);
                 self.renewed = began;
                 self.permit();
-                if self.gave_up || began.elapsed() > lease.renew_every {
-                    core.ring_all();
-                }
+                // A node that died had no time to tell of what it took, and what it told may have been lost on the way.
+                core.ring_all();
                 self.gave_up = false;
             }
             Ok(Renewal::Lost) => self.begin_anew(boot).await?,

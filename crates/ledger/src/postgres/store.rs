@@ -264,6 +264,7 @@ impl Ledger for Store {
 
     async fn close(&self) {
         self.batches.close().await;
+        self.wake.tell_the_last(&self.link).await;
         self.tasks.lock().unwrap_or_else(PoisonError::into_inner).abort_all();
         self.link.close();
     }

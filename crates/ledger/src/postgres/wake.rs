@@ -3,7 +3,7 @@
 
 use std::future::poll_fn;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::Duration;
 
 use tokio::sync::{Notify, mpsc};
@@ -28,13 +28,18 @@ const LONGEST_WAIT: Duration = Duration::from_secs(30);
 pub(super) struct Wake {
     process: String,
     tell: Notify,
+    /// How often there was something to tell, and how much of that has been told.
+    asked: AtomicU64,
+    told: AtomicU64,
     heard: Notify,
     listening: AtomicBool,
 }
 
 impl Wake {
     pub(super) fn new(process: String) -> Arc<Wake> {
-        Arc::new(Wake { process, tell: Notify::new(), heard: Notify::new(), listening: AtomicBool::new(false) })
+        let [asked, told] = [0, 0].map(AtomicU64::new);
+        let listening = AtomicBool::new(false);
+        Arc::new(Wake { process, tell: Notify::new(), asked, told, heard: Notify::new(), listening })
     }
 
     pub(super) fn process(&self) -> &str {
@@ -43,7 +48,26 @@ impl Wake {
 
     /// Tells the other nodes, soon, that there may be work.
     pub(super) fn tell(&self) {
+        self.asked.fetch_add(1, Ordering::Relaxed);
         self.tell.notify_one();
+    }
+
+    /// Tells what has not been told yet. `false`: it still has not.
+    async fn tell_now(&self, link: &Link) -> bool {
+        let asked = self.asked.load(Ordering::Relaxed);
+        if self.told.load(Ordering::Relaxed) >= asked {
+            return true;
+        }
+        let done = notify(link, &self.process).await.is_ok();
+        if done {
+            self.told.fetch_max(asked, Ordering::Relaxed);
+        }
+        done
+    }
+
+    /// The same for a node that ends: what it has handed back does not wait until others look for themselves.
+    pub(super) async fn tell_the_last(&self, link: &Link) {
+        let _ = timeout(POLL, self.tell_now(link)).await;
     }
 
     /// Waits until another node has told, or for a while when it could not be heard.
@@ -71,9 +95,13 @@ impl Wake {
     async fn speak(self: Arc<Self>, link: Link) {
         loop {
             self.tell.notified().await;
-            // Others look for themselves now and then; what is lost here only costs them time.
-            let _ = notify(&link, &self.process).await;
-            sleep(DISTANCE).await;
+            if self.tell_now(&link).await {
+                sleep(DISTANCE).await;
+            } else {
+                // The database is away, perhaps.
+                sleep(POLL).await;
+                self.tell.notify_one();
+            }
         }
     }
 
