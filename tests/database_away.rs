@@ -168,6 +168,35 @@ fn connections_that_are_cut_again_and_again_under_load_lose_and_double_nothing()
 
 /// Everything is stored, and nobody is told.
 #[test]
+fn answers_that_are_lost_on_the_way_lose_and_double_nothing() {
+    let agent = Agent::failing(1, 1);
+    let receiver = Receiver::answering(vec![Reply::status(503), Reply::status(200)]);
+    let target = json!({"type": "webhook", "url": receiver.url(), "retry_backoff": "3s"});
+    let route = json!({"prompt": "{n}", "max_retries": 3, "retry_backoff": "3s", "deliver": "hook"});
+    let on = Scene::begin_plain(&agent, |home| home.target("hook", target).route("r", route));
+    let event = on.bell.send("r", &json!({"n": 1}));
+    on.bell.wait_event(&event, "failed");
+    on.proxy.forgets_answers();
+    // Its retry is due: the claim is on record, and the gateway does not know.
+    until("it is claimed", || on.count("runs WHERE state = 'running'") == 1);
+    assert_eq!(agent.runs().len(), 1);
+    on.proxy.opens();
+    agent.wait_runs(2);
+    receiver.wait(1);
+    // Its answer is due once more, in the same way.
+    until("it failed", || on.count("deliveries WHERE state = 'failed'") == 1);
+    on.proxy.forgets_answers();
+    until("it is claimed", || on.count("deliveries WHERE state = 'sending'") == 1);
+    assert_eq!(receiver.seen().len(), 1);
+    on.proxy.opens();
+    receiver.wait(2);
+    until("it is ready", || on.bell.admin("GET", "/readyz").status == 200);
+    on.bell.wait_event(&event, "succeeded");
+    assert_eq!(on.bell.settled(&event)[0]["state"], "delivered");
+    assert_eq!((agent.runs().len(), receiver.seen().len()), (2, 2), "once for each time that it was begun");
+}
+
+#[test]
 fn results_whose_answers_are_lost_are_recorded_once() {
     let agent = Agent::gated();
     let on = Scene::begin_plain(&agent, |home| home);

@@ -121,8 +121,6 @@ impl Keeper {
                 others = look_again.map(|end| end + A_MOMENT);
                 self.renewed = began;
                 self.permit();
-                // A node that died had no time to tell of what it took, and what it told may have been lost on the way.
-                core.ring_all();
                 self.gave_up = false;
             }
             Ok(Renewal::Lost) => self.begin_anew(boot).await?,
@@ -137,6 +135,8 @@ impl Keeper {
         deliver::recover(&core, &self.sending).await?;
         run::recover(&core, &self.runs).await?;
         lost_claims::give_back(&core, &self.runs, &self.sending).await?;
+        // A node that died had no time to tell of what it took, and what it told may have been lost on the way.
+        core.ring_all();
         Ok(others)
     }
 
