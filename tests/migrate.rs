@@ -142,6 +142,28 @@ fn a_source_that_has_changed_since_is_another_one() {
 }
 
 #[test]
+fn a_copy_that_is_not_like_its_source_is_never_finished() {
+    let database = Database::create();
+    let House { agent: _agent, mut bell, .. } = house();
+    assert_eq!(bell.stop(), 0);
+    let url = database.url();
+    let copy = ["migrate", "--from", "sqlite:doorbell.db", "--to", &url];
+    bell.home().cli_with(&copy, &[("DOORBELL_AT_POINT", "copy.compared#1=kill")], b"");
+    // As many rows as there were, one of them with another body.
+    database.run("UPDATE doorbell.requests SET body = 'x' WHERE event_seq = 1");
+    for _ in 0..2 {
+        let said = bell.cli(&copy).fails(1);
+        assert!(
+            said.contains("not the same as the source: table requests") && said.contains("drop the schema"),
+            "{said}"
+        );
+    }
+    put(&mut bell, &url);
+    let refused = bell.cli(&["events", "list"]).fails(1);
+    assert!(refused.contains("unfinished copy"), "{refused}");
+}
+
+#[test]
 fn an_unfinished_copy_is_no_source_and_nothing_is_copied_onto_itself() {
     let database = Database::create();
     let House { agent: _agent, mut bell, .. } = house();
