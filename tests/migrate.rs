@@ -140,3 +140,141 @@ fn a_source_that_has_changed_since_is_another_one() {
     database.run("DROP SCHEMA doorbell CASCADE");
     bell.cli(&copy).ok();
 }
+
+#[test]
+fn a_copy_that_is_not_like_its_source_is_never_finished() {
+    let database = Database::create();
+    let House { agent: _agent, mut bell, .. } = house();
+    assert_eq!(bell.stop(), 0);
+    let url = database.url();
+    let copy = ["migrate", "--from", "sqlite:doorbell.db", "--to", &url];
+    bell.home().cli_with(&copy, &[("DOORBELL_AT_POINT", "copy.compared#1=kill")], b"");
+    // As many rows as there were, one of them with another body.
+    database.run("UPDATE doorbell.requests SET body = 'x' WHERE event_seq = 1");
+    for _ in 0..2 {
+        let said = bell.cli(&copy).fails(1);
+        assert!(
+            said.contains("not the same as the source: table requests") && said.contains("drop the schema"),
+            "{said}"
+        );
+    }
+    put(&mut bell, &url);
+    let refused = bell.cli(&["events", "list"]).fails(1);
+    assert!(refused.contains("unfinished copy"), "{refused}");
+}
+
+#[test]
+fn an_unfinished_copy_is_no_source_and_nothing_is_copied_onto_itself() {
+    let database = Database::create();
+    let House { agent: _agent, mut bell, .. } = house();
+    assert_eq!(bell.stop(), 0);
+    let url = database.url();
+    let cut_off = |from: &str, to: &str| {
+        let copy = ["migrate", "--from", from, "--to", to];
+        let killed = bell.home().cli_with(&copy, &[("DOORBELL_AT_POINT", "copy.batch#1=kill")], b"");
+        assert_ne!(killed.status, 0, "{killed:?}");
+    };
+    cut_off("sqlite:doorbell.db", &url);
+    cut_off("sqlite:doorbell.db", "sqlite:half.db");
+    for half in [&*url, "sqlite:half.db"] {
+        let said = bell.cli(&["migrate", "--from", half, "--to", "sqlite:third.db"]).fails(1);
+        assert!(said.contains("unfinished copy"), "{half}: {said}");
+        let said = bell.cli(&["migrate", "--from", half, "--to", half]).fails(1);
+        assert!(said.contains("same ledger"), "{half}: {said}");
+    }
+    let alias = format!("{url}{}application_name=x", if url.contains('?') { '&' } else { '?' });
+    let said = bell.cli(&["migrate", "--from", &url, "--to", &alias]).fails(1);
+    assert!(said.contains("under another address"), "{said}");
+    // Nothing is made where nothing was.
+    database.run("DROP SCHEMA doorbell CASCADE");
+    let said = bell.cli(&["migrate", "--from", &url, "--to", "sqlite:third.db"]).fails(1);
+    assert!(said.contains("there is no ledger"), "{said}");
+    assert_eq!(database.run("SELECT count(*) FROM pg_namespace WHERE nspname = 'doorbell'"), ["0"]);
+}
+
+#[test]
+fn a_ledger_moves_to_another_file_of_its_home() {
+    let House { agent, mut bell, held, .. } = house();
+    assert_eq!(bell.stop(), 0);
+    let before = seen(&bell);
+    bell.cli(&["migrate", "--from", "sqlite:doorbell.db", "--to", "sqlite:other.db"]).ok();
+    put(&mut bell, "sqlite:other.db");
+    assert_eq!(seen(&bell), before);
+    bell.begin();
+    bell.cli(&["resume", "p"]).ok();
+    bell.wait_event(&held, "succeeded");
+    assert_eq!(agent.prompts(), ["1", "3"]);
+}
+
+#[test]
+fn a_place_where_a_gateway_had_no_event_yet_takes_a_copy() {
+    let database = Database::create();
+    let House { agent: _agent, mut bell, held, .. } = house();
+    assert_eq!(bell.stop(), 0);
+    let before = seen(&bell);
+    for to in [&*database.url(), "sqlite:tried.db"] {
+        // Tried out first, more often than the source lived.
+        put(&mut bell, to);
+        for _ in 0..3 {
+            bell.begin();
+            assert_eq!(bell.stop(), 0);
+        }
+        bell.cli(&["pause", "p"]).ok();
+        let copy = ["migrate", "--from", "sqlite:doorbell.db", "--to", to];
+        let said = bell.cli(&copy).fails(1);
+        assert!(said.contains("pauses"), "what somebody has set there is not thrown away: {said}");
+        bell.cli(&["resume", "p"]).ok();
+        bell.cli(&copy).ok();
+        assert_eq!(seen(&bell), before);
+        bell.begin();
+        bell.cli(&["resume", "p"]).ok();
+        bell.wait_event(&held, "succeeded");
+        let nodes = bell.cli(&["nodes", "--json"]).json();
+        assert_eq!(nodes["items"][0]["boot"], 4, "behind the lives of both: {nodes}");
+        assert_eq!(bell.stop(), 0);
+    }
+}
+
+#[test]
+fn what_was_under_way_is_found_on_the_other_side() {
+    let database = Database::create();
+    for from_file in [true, false] {
+        let agent = Agent::new();
+        let gate = Gate::default();
+        let receiver = Receiver::answering(vec![Reply::When(gate.clone()), Reply::status(200)]);
+        let target = json!({"type": "webhook", "url": receiver.url()});
+        let home = Home::with(&agent).target("there", target).route("t", json!({"prompt": "t", "deliver": "there"}));
+        let (from, to) = if from_file {
+            ("sqlite:doorbell.db".to_owned(), database.url())
+        } else {
+            (database.url(), "sqlite:back.db".to_owned())
+        };
+        let mut bell = home.set("store", json!({"url": from})).start();
+        let told = bell.send("t", &json!({}));
+        receiver.wait(1);
+        agent.close();
+        let cut = bell.send("r", &json!({"n": 1}));
+        agent.wait_runs(2);
+        let waits = bell.send("r", &json!({"n": 2}));
+        bell.kill9();
+        gate.open();
+        if !from_file {
+            // The lease that it left is time's to end; nothing else of the story depends on when.
+            let said = bell.cli(&["migrate", "--from", &from, "--to", &to]).fails(1);
+            assert!(said.contains("30 s"), "{said}");
+            database.run("UPDATE doorbell.nodes SET lease_until = now() - interval '1 second'");
+        }
+        bell.cli(&["migrate", "--from", &from, "--to", &to]).ok();
+        put(&mut bell, &to);
+        agent.open();
+        bell.begin();
+        bell.wait_event(&cut, "succeeded");
+        bell.wait_event(&waits, "succeeded");
+        let states = |event| bell.runs(event).iter().map(|run| run["state"].clone()).collect::<Vec<_>>();
+        assert_eq!(states(&cut), ["interrupted", "succeeded"]);
+        assert_eq!(bell.settled(&told)[0]["state"], "unknown", "nobody knows whether it arrived");
+        assert_eq!(receiver.seen().len(), 1);
+        assert_eq!(bell.stop(), 0);
+        database.run("DROP SCHEMA doorbell CASCADE");
+    }
+}

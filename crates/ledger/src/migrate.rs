@@ -20,7 +20,7 @@ use std::path::PathBuf;
 
 use crate::Error;
 use crate::postgres::ConnectError;
-use crate::sqlite::OpenError;
+use crate::sqlite::{OpenError, Owned};
 
 use digest::Digest;
 use note::{Note, Place};
@@ -60,7 +60,36 @@ pub enum MigrateError {
     Database(#[from] ConnectError),
     /// A step failed; what is copied so far is kept.
     #[error("{0}; start it again to go on where it was")]
-    Failed(#[from] Error),
+    Failed(Error),
+    /// There is nothing to copy.
+    #[error("there is no ledger in {place}; look at --from")]
+    NoLedger {
+        /// What was to be copied.
+        place: String,
+    },
+    /// The source is the destination.
+    #[error("{place} is both --from and --to: the same ledger; name another place for the copy")]
+    Same {
+        /// The ledger.
+        place: String,
+    },
+    /// The source is half a copy itself.
+    #[error(
+        "{place} is an unfinished copy of another ledger and no source: finish it with its own `doorbell migrate` first"
+    )]
+    Unfinished {
+        /// The source.
+        place: String,
+    },
+    /// Another copy works on it.
+    #[error(
+        "{place} is in use by another `doorbell migrate`, or is the other side under another address; wait for its end, or name \
+         another place"
+    )]
+    Busy {
+        /// The ledger.
+        place: String,
+    },
     /// A gateway works on it.
     #[error(
         "{place} is in use by the gateway {name}: stop it first; when it was killed, its lease ends 30 s after it renewed it last"
@@ -72,12 +101,14 @@ pub enum MigrateError {
         name: String,
     },
     /// There is something already.
-    #[error("{place} holds {events} events already; a ledger is copied into an empty one")]
+    #[error("{place} holds {rows} {table} already; a ledger is copied into an empty one")]
     NotEmpty {
         /// The destination.
         place: String,
-        /// What it holds.
-        events: i64,
+        /// What it holds: a table,
+        table: &'static str,
+        /// and its rows.
+        rows: i64,
     },
     /// An unfinished copy of something else.
     #[error(
@@ -100,6 +131,12 @@ pub enum MigrateError {
     },
 }
 
+impl From<Error> for MigrateError {
+    fn from(error: Error) -> Self {
+        MigrateError::Failed(error)
+    }
+}
+
 /// What was copied, a table each.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Copied {
@@ -115,69 +152,61 @@ pub struct Copied {
 trait Side {
     /// What a copy is told apart by: counts and high-water marks.
     fn outline(&mut self) -> Result<String, Error>;
-    /// Rows behind `after` in the order of the table's key, at most `limit`.
-    fn read(&mut self, table: &Table, after: Option<&Row>, limit: usize) -> Result<Vec<Row>, Error>;
+    /// The next batch behind `after` in the order of the table's key; empty: there are no more rows.
+    fn read(&mut self, table: &Table, after: Option<&Row>) -> Result<Vec<Row>, Error>;
     /// The note of an unfinished copy.
     fn note(&mut self) -> Result<Option<Note>, Error>;
     /// Stores rows and the note in one transaction.
     fn write(&mut self, table: &Table, rows: &[Row], note: &Note) -> Result<(), Error>;
-    /// Begins: the first note.
-    fn begin(&mut self, note: &Note) -> Result<(), Error>;
+    /// Begins with the first note, unless a life goes on there, whose name it answers then.
+    fn begin(&mut self, note: &Note) -> Result<Option<String>, Error>;
     /// The largest numbers given to events, runs, deliveries and lives.
     fn marks(&mut self) -> Result<[i64; 4], Error>;
     /// Facts of `meta` that go along.
     fn facts(&mut self) -> Result<Vec<(&'static str, i64)>, Error>;
     /// Sets the marks and the facts, and takes the note away.
     fn finish(&mut self, marks: [i64; 4], facts: &[(&'static str, i64)]) -> Result<(), Error>;
-    /// How many events it holds.
-    fn events(&mut self) -> Result<i64, Error>;
+    /// A table that holds what is not to be lost, and how many rows.
+    fn filled(&mut self) -> Result<Option<(&'static str, i64)>, Error>;
+    /// Takes it for this copy alone; `false`: another one has it.
+    fn take(&mut self) -> Result<bool, Error>;
     /// The name of a life that goes on.
     fn alive(&mut self) -> Result<Option<String>, Error>;
     /// Whether a text with NUL is kept otherwise.
     fn replaces_nul(&self) -> bool;
+    /// The locks of its files.
+    fn owned(&self) -> Option<&Owned>;
 }
 
-/// Rows of a batch, of tables with small rows and of those with bodies and answers.
-const SMALL_ROWS: usize = 1000;
-const LARGE_ROWS: usize = 64;
-
-fn batch(table: &Table) -> usize {
-    if table.has_blobs() { LARGE_ROWS } else { SMALL_ROWS }
-}
+/// Rows of a batch at most.
+const BATCH_ROWS: usize = 1000;
+/// Bytes with which a batch is full; its last row may go beyond them.
+const BATCH_BYTES: usize = 4 << 20;
 
 /// Copies `from` into `to`, or goes on with that. Blocks the thread. `progress` hears of each batch: the table, and the rows of it
 /// that were copied by now. The source stays as it is, but for an upgrade of its schema.
 pub fn copy(from: &At, to: &At, progress: &mut dyn FnMut(&str, u64)) -> Result<Vec<Copied>, MigrateError> {
-    let mut source = from.open_source()?;
-    let mut destination = to.open_destination()?;
-    for (side, at) in [(&mut source, from), (&mut destination, to)] {
-        if let Some(name) = side.alive()? {
-            return Err(MigrateError::InUse { place: at.shown(), name });
-        }
-    }
+    let (mut source, mut destination) = open(from, to)?;
     let outline = source.outline()?;
     let mut note = match destination.note()? {
         Some(note) if note.outline == outline => note,
         Some(_) => return Err(MigrateError::OtherCopy { place: to.shown() }),
         None => {
-            let events = destination.events()?;
-            if events > 0 {
-                return Err(MigrateError::NotEmpty { place: to.shown(), events });
+            if let Some((table, rows)) = destination.filled()? {
+                return Err(MigrateError::NotEmpty { place: to.shown(), table, rows });
             }
             let note = Note::new(outline.clone());
-            destination.begin(&note)?;
+            if let Some(name) = destination.begin(&note)? {
+                return Err(MigrateError::InUse { place: to.shown(), name });
+            }
             note
         }
     };
-    // One that began in between has not seen the note.
-    if let Some(name) = destination.alive()? {
-        return Err(MigrateError::InUse { place: to.shown(), name });
-    }
     points::reach("copy.begun");
     for (number, table) in TABLES.iter().enumerate().skip(note.place.table) {
         let mut copied = 0;
         loop {
-            let rows = source.read(table, note.place.after.as_ref(), batch(table))?;
+            let rows = source.read(table, note.place.after.as_ref())?;
             let Some(last) = rows.last() else { break };
             note.place = Place { table: number, after: Some(table.key_of(last)) };
             destination.write(table, &rows, &note)?;
@@ -193,10 +222,33 @@ pub fn copy(from: &At, to: &At, progress: &mut dyn FnMut(&str, u64)) -> Result<V
         let what = "the source was changed meanwhile".to_owned();
         return Err(MigrateError::Different { place: to.shown(), what });
     }
-    let (marks, facts) = (source.marks()?, source.facts()?);
+    // Lives and rows that are gone may have had larger numbers in the destination.
+    let (theirs, own, facts) = (source.marks()?, destination.marks()?, source.facts()?);
+    let marks = std::array::from_fn(|at| theirs[at].max(own[at]));
     points::reach("copy.compared");
     destination.finish(marks, &facts)?;
     Ok(copied)
+}
+
+/// Opens both sides, and makes sure that they are two, and that nobody else uses them.
+fn open(from: &At, to: &At) -> Result<(Box<dyn Side>, Box<dyn Side>), MigrateError> {
+    if from.is(to) {
+        return Err(MigrateError::Same { place: from.shown() });
+    }
+    let mut source = from.open_source()?.ok_or_else(|| MigrateError::NoLedger { place: from.shown() })?;
+    let mut destination = to.open_destination(source.owned())?;
+    for (side, at) in [(&mut source, from), (&mut destination, to)] {
+        if !side.take()? {
+            return Err(MigrateError::Busy { place: at.shown() });
+        }
+        if let Some(name) = side.alive()? {
+            return Err(MigrateError::InUse { place: at.shown(), name });
+        }
+    }
+    if source.note()?.is_some() {
+        return Err(MigrateError::Unfinished { place: from.shown() });
+    }
+    Ok((source, destination))
 }
 
 fn compare(
@@ -222,7 +274,7 @@ fn digest(side: &mut dyn Side, table: &Table, replace_nul: bool) -> Result<Diges
     let mut digest = Digest::default();
     let mut after = None;
     loop {
-        let rows = side.read(table, after.as_ref(), batch(table))?;
+        let rows = side.read(table, after.as_ref())?;
         let Some(last) = rows.last() else { return Ok(digest) };
         after = Some(table.key_of(last));
         for row in &rows {
@@ -232,18 +284,28 @@ fn digest(side: &mut dyn Side, table: &Table, replace_nul: bool) -> Result<Diges
 }
 
 impl At {
-    fn open_source(&self) -> Result<Box<dyn Side>, MigrateError> {
-        match self {
-            At::File { home, path } => Ok(Box::new(file::File::source(home, path)?)),
-            At::Database { url, .. } => Ok(Box::new(database::Database::connect(url)?)),
+    /// Whether it is surely the same place. One database has many addresses: that is found once both are open.
+    fn is(&self, other: &At) -> bool {
+        let real = |path: &PathBuf| path.canonicalize().unwrap_or_else(|_| path.clone());
+        match (self, other) {
+            (At::File { path, .. }, At::File { path: other, .. }) => real(path) == real(other),
+            (At::Database { url, .. }, At::Database { url: other, .. }) => url == other,
+            _ => false,
         }
     }
 
-    fn open_destination(&self) -> Result<Box<dyn Side>, MigrateError> {
-        match self {
-            At::File { home, path } => Ok(Box::new(file::File::destination(home, path)?)),
-            At::Database { url, .. } => Ok(Box::new(database::Database::connect(url)?)),
-        }
+    fn open_source(&self) -> Result<Option<Box<dyn Side>>, MigrateError> {
+        Ok(match self {
+            At::File { home, path } => file::File::source(home, path)?.map(|side| Box::new(side) as Box<dyn Side>),
+            At::Database { url, .. } => database::Database::source(url)?.map(|side| Box::new(side) as Box<dyn Side>),
+        })
+    }
+
+    fn open_destination(&self, source: Option<&Owned>) -> Result<Box<dyn Side>, MigrateError> {
+        Ok(match self {
+            At::File { home, path } => Box::new(file::File::destination(home, path, source)?),
+            At::Database { url, .. } => Box::new(database::Database::destination(url)?),
+        })
     }
 
     fn shown(&self) -> String {

@@ -33,7 +33,7 @@ mod views;
 mod wake;
 
 pub use address::AddressError;
-pub(crate) use copying::{connect_for_copy, unavailable};
+pub(crate) use copying::{bring_up, connect_for_copy, unavailable};
 pub use store::{ConnectError, Options, Store};
 
 use link::{Failure, Tx};

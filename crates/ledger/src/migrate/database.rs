@@ -5,10 +5,11 @@ use tokio_postgres::types::{ToSql, Type};
 use tokio_postgres::{Client, Row as DatabaseRow};
 
 use super::note::Note;
-use super::table::{Cell, Kind, META, NUMBERED, Row, Table};
-use super::{MigrateError, Side};
+use super::table::{Cell, Kind, META, NUMBERED, Row, TOLD_ANEW, Table};
+use super::{BATCH_BYTES, BATCH_ROWS, MigrateError, Side};
 use crate::Error;
 use crate::postgres::{self, stored};
+use crate::sqlite::Owned;
 
 /// A connection of its own, with a runtime that only it needs.
 pub(super) struct Database {
@@ -68,8 +69,24 @@ fn failed(error: tokio_postgres::Error) -> Error {
 }
 
 impl Database {
-    /// Connects, and brings the schema up to date.
-    pub(super) fn connect(url: &str) -> Result<Database, MigrateError> {
+    /// A database to copy from; its schema is brought up to date. Nothing, when it holds no ledger.
+    pub(super) fn source(url: &str) -> Result<Option<Database>, MigrateError> {
+        let database = Database::connect(url)?;
+        if database.number("SELECT (to_regclass('doorbell.meta') IS NOT NULL)::int::bigint")? == 0 {
+            return Ok(None);
+        }
+        database.runtime.block_on(postgres::bring_up(url))?;
+        Ok(Some(database))
+    }
+
+    /// A database to copy into, whose schema is made when it is not there.
+    pub(super) fn destination(url: &str) -> Result<Database, MigrateError> {
+        let database = Database::connect(url)?;
+        database.runtime.block_on(postgres::bring_up(url))?;
+        Ok(database)
+    }
+
+    fn connect(url: &str) -> Result<Database, MigrateError> {
         let runtime = tokio::runtime::Builder::new_current_thread()
             .enable_all()
             .build()
@@ -92,16 +109,39 @@ impl Database {
     }
 
     /// Runs `work` in a transaction.
-    fn together(&self, work: impl FnOnce() -> Result<(), Error>) -> Result<(), Error> {
+    fn together<T>(&self, work: impl FnOnce() -> Result<T, Error>) -> Result<T, Error> {
         self.batch("BEGIN; SET LOCAL synchronous_commit = on")?;
         match work() {
-            Ok(()) => self.batch("COMMIT"),
+            Ok(value) => self.batch("COMMIT").map(|()| value),
             Err(error) => {
                 // The connection may be the reason; then the database takes it back by itself.
                 let _ = self.batch("ROLLBACK");
                 Err(error)
             }
         }
+    }
+
+    fn living(&self) -> Result<Option<String>, Error> {
+        let sql = "SELECT name FROM nodes WHERE NOT ended AND lease_until > clock_timestamp() ORDER BY boot LIMIT 1";
+        Ok(self.rows(sql, &[])?.first().map(|row| row.get(0)))
+    }
+
+    /// How many of the rows behind a key make a batch: one at least, and no more once they are large enough. Lengths are known
+    /// without a look at what is stored out of line.
+    fn fitting(&self, table: &Table, behind: &str, values: &[(&(dyn ToSql + Sync), Type)]) -> Result<usize, Error> {
+        let long = table.columns.iter().filter(|(_, kind)| matches!(kind, Kind::Text | Kind::Blob));
+        let lengths: Vec<String> = std::iter::once("0".to_owned())
+            .chain(long.map(|(name, _)| format!("coalesce(octet_length({name}), 0)")))
+            .collect();
+        let (lengths, key) = (lengths.join(" + "), table.key_listed());
+        let sql = format!("SELECT ({lengths})::bigint FROM {} {behind} ORDER BY {key} LIMIT {BATCH_ROWS}", table.name);
+        let mut bytes = 0;
+        let rows = self.rows(&sql, values)?;
+        let full = rows.iter().position(|row| {
+            bytes += usize::try_from(row.get::<_, i64>(0)).unwrap_or(usize::MAX);
+            bytes >= BATCH_BYTES
+        });
+        Ok(full.map_or(rows.len(), |last| last + 1))
     }
 }
 
@@ -110,7 +150,7 @@ impl Side for Database {
         super::table::outline(self.marks()?, |sql| self.number(sql))
     }
 
-    fn read(&mut self, table: &Table, after: Option<&Row>, limit: usize) -> Result<Vec<Row>, Error> {
+    fn read(&mut self, table: &Table, after: Option<&Row>) -> Result<Vec<Row>, Error> {
         let shown = |(name, kind): &(&str, Kind)| match kind {
             Kind::Number => format!("{name}::bigint"),
             Kind::Truth => format!("{name}::int::bigint"),
@@ -126,8 +166,9 @@ impl Side for Database {
             let places: Vec<String> = (1..=row.len()).map(|place| format!("(${place})[1]")).collect();
             format!("WHERE ({key}) > ({})", places.join(", "))
         });
-        let sql = format!("SELECT {} FROM {} {behind} ORDER BY {key} LIMIT {limit}", listed.join(", "), table.name);
         let values: Vec<_> = columns.iter().map(Column::typed).collect();
+        let limit = self.fitting(table, &behind, &values)?;
+        let sql = format!("SELECT {} FROM {} {behind} ORDER BY {key} LIMIT {limit}", listed.join(", "), table.name);
         let rows = self.rows(&sql, &values)?;
         let whole =
             |row: &DatabaseRow| table.columns.iter().enumerate().map(|(at, (_, kind))| cell(row, at, *kind)).collect();
@@ -159,10 +200,17 @@ impl Side for Database {
         })
     }
 
-    fn begin(&mut self, note: &Note) -> Result<(), Error> {
+    fn begin(&mut self, note: &Note) -> Result<Option<String>, Error> {
         self.together(|| {
+            // As lives begin, so that one has begun before and is seen, or sees the note.
+            self.batch("LOCK TABLE nodes IN SHARE ROW EXCLUSIVE MODE")?;
+            if let Some(name) = self.living()? {
+                return Ok(Some(name));
+            }
+            self.batch(TOLD_ANEW)?;
             self.batch("CREATE TABLE migration (note text NOT NULL)")?;
-            self.rows("INSERT INTO migration VALUES ($1)", &[(&note.text(), Type::TEXT)]).map(drop)
+            self.rows("INSERT INTO migration VALUES ($1)", &[(&note.text(), Type::TEXT)])?;
+            Ok(None)
         })
     }
 
@@ -200,16 +248,24 @@ impl Side for Database {
         self.batch("ANALYZE events, requests, keys, runs, run_texts, deliveries")
     }
 
-    fn events(&mut self) -> Result<i64, Error> {
-        self.number("SELECT count(*) FROM events")
+    fn filled(&mut self) -> Result<Option<(&'static str, i64)>, Error> {
+        super::table::filled(|sql| self.number(sql))
+    }
+
+    fn take(&mut self) -> Result<bool, Error> {
+        // Held until the connection ends, whose pooler would give it to others.
+        Ok(self.number("SELECT pg_try_advisory_lock(7305808869231650673)::int::bigint")? == 1)
     }
 
     fn alive(&mut self) -> Result<Option<String>, Error> {
-        let sql = "SELECT name FROM nodes WHERE NOT ended AND lease_until > clock_timestamp() ORDER BY boot LIMIT 1";
-        Ok(self.rows(sql, &[])?.first().map(|row| row.get(0)))
+        self.living()
     }
 
     fn replaces_nul(&self) -> bool {
         true
+    }
+
+    fn owned(&self) -> Option<&Owned> {
+        None
     }
 }

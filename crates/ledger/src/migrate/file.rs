@@ -7,8 +7,8 @@ use rusqlite::types::{ToSqlOutput, Value, ValueRef};
 use rusqlite::{Connection, OptionalExtension as _, ToSql, params_from_iter};
 
 use super::note::Note;
-use super::table::{Cell, META, NUMBERED, Row, Table};
-use super::{MigrateError, Side};
+use super::table::{Cell, META, NUMBERED, Row, TOLD_ANEW, Table, bytes_of};
+use super::{BATCH_BYTES, BATCH_ROWS, MigrateError, Side};
 use crate::Error;
 use crate::sqlite::{Durability, Options, Owned, failed};
 
@@ -18,25 +18,24 @@ const PATIENCE: Duration = Duration::from_secs(3);
 /// A file that is ours alone.
 pub(super) struct File {
     connection: Connection,
-    _owned: Owned,
+    owned: Owned,
 }
 
 impl File {
     /// A file to copy from, which must be there; its schema is brought up to date.
-    pub(super) fn source(home: &Path, path: &Path) -> Result<File, MigrateError> {
+    pub(super) fn source(home: &Path, path: &Path) -> Result<Option<File>, MigrateError> {
         if !path.exists() {
-            let why = format!("there is no ledger {}", path.display());
-            return Err(MigrateError::Failed(Error::Unavailable(why)));
+            return Ok(None);
         }
-        File::open(home, path)
+        File::open(home, path, None).map(Some)
     }
 
-    /// A file to copy into, made when it is not there.
-    pub(super) fn destination(home: &Path, path: &Path) -> Result<File, MigrateError> {
-        File::open(home, path)
+    /// A file to copy into, made when it is not there. `source` is the other side's, when that is a file too.
+    pub(super) fn destination(home: &Path, path: &Path, source: Option<&Owned>) -> Result<File, MigrateError> {
+        File::open(home, path, source)
     }
 
-    fn open(home: &Path, path: &Path) -> Result<File, MigrateError> {
+    fn open(home: &Path, path: &Path, beside: Option<&Owned>) -> Result<File, MigrateError> {
         let options = Options {
             home: home.to_owned(),
             path: path.to_owned(),
@@ -44,8 +43,8 @@ impl File {
             min_free: 0,
             patience: PATIENCE,
         };
-        let (owned, connection) = Owned::open(&options)?;
-        Ok(File { connection, _owned: owned })
+        let (owned, connection) = Owned::open(&options, beside)?;
+        Ok(File { connection, owned })
     }
 
     fn number(&self, sql: &str) -> Result<i64, Error> {
@@ -84,10 +83,10 @@ impl Side for File {
         super::table::outline(self.marks()?, |sql| self.number(sql))
     }
 
-    fn read(&mut self, table: &Table, after: Option<&Row>, limit: usize) -> Result<Vec<Row>, Error> {
+    fn read(&mut self, table: &Table, after: Option<&Row>) -> Result<Vec<Row>, Error> {
         let (listed, key) = (table.listed(), table.key_listed());
         let behind = after.map_or(String::new(), |_| format!("WHERE ({key}) > ({})", marks_of(table.key)));
-        let sql = format!("SELECT {listed} FROM {} {behind} ORDER BY {key} LIMIT {limit}", table.name);
+        let sql = format!("SELECT {listed} FROM {} {behind} ORDER BY {key} LIMIT {BATCH_ROWS}", table.name);
         let mut statement = self.connection.prepare_cached(&sql).map_err(failed)?;
         let values = params_from_iter(after.into_iter().flatten());
         let rows = statement
@@ -95,7 +94,16 @@ impl Side for File {
                 (0..table.columns.len()).map(|at| row.get_ref(at).map(cell)).collect::<Result<Row, _>>()
             })
             .map_err(failed)?;
-        rows.collect::<Result<_, _>>().map_err(failed)
+        let (mut batch, mut bytes) = (Vec::new(), 0);
+        for row in rows {
+            let row = row.map_err(failed)?;
+            bytes += bytes_of(&row);
+            batch.push(row);
+            if bytes >= BATCH_BYTES {
+                break;
+            }
+        }
+        Ok(batch)
     }
 
     fn note(&mut self) -> Result<Option<Note>, Error> {
@@ -121,11 +129,13 @@ impl Side for File {
         transaction.commit().map_err(failed)
     }
 
-    fn begin(&mut self, note: &Note) -> Result<(), Error> {
+    fn begin(&mut self, note: &Note) -> Result<Option<String>, Error> {
         let transaction = self.connection.transaction().map_err(failed)?;
+        transaction.execute_batch(TOLD_ANEW).map_err(failed)?;
         transaction.execute("CREATE TABLE migration (note TEXT NOT NULL) STRICT", []).map_err(failed)?;
         transaction.execute("INSERT INTO migration VALUES (?1)", [note.text()]).map_err(failed)?;
-        transaction.commit().map_err(failed)
+        transaction.commit().map_err(failed)?;
+        Ok(None)
     }
 
     fn marks(&mut self) -> Result<[i64; 4], Error> {
@@ -167,8 +177,13 @@ impl Side for File {
         transaction.commit().map_err(failed)
     }
 
-    fn events(&mut self) -> Result<i64, Error> {
-        self.number("SELECT count(*) FROM events")
+    fn filled(&mut self) -> Result<Option<(&'static str, i64)>, Error> {
+        super::table::filled(|sql| self.number(sql))
+    }
+
+    fn take(&mut self) -> Result<bool, Error> {
+        // Its lock is ours since it was opened.
+        Ok(true)
     }
 
     fn alive(&mut self) -> Result<Option<String>, Error> {
@@ -178,5 +193,9 @@ impl Side for File {
 
     fn replaces_nul(&self) -> bool {
         false
+    }
+
+    fn owned(&self) -> Option<&Owned> {
+        Some(&self.owned)
     }
 }

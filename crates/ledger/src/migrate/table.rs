@@ -24,6 +24,16 @@ pub(super) enum Cell {
 /// Values in the order of the table's columns, or of its key.
 pub(super) type Row = Vec<Cell>;
 
+/// Bytes of what a row holds of any length.
+pub(super) fn bytes_of(row: &Row) -> usize {
+    let of = |cell: &Cell| match cell {
+        Cell::Null | Cell::Number(_) => 0,
+        Cell::Text(text) => text.len(),
+        Cell::Blob(bytes) => bytes.len(),
+    };
+    row.iter().map(of).sum()
+}
+
 /// A table.
 #[derive(Debug)]
 pub(super) struct Table {
@@ -133,10 +143,6 @@ impl Table {
         row[..self.key].to_vec()
     }
 
-    pub(super) fn has_blobs(&self) -> bool {
-        self.columns.iter().any(|(_, kind)| *kind == Blob)
-    }
-
     /// The names of its columns, for SQL.
     pub(super) fn listed(&self) -> String {
         names(self.columns)
@@ -150,6 +156,21 @@ impl Table {
 
 fn names(columns: &[(&str, Kind)]) -> String {
     columns.iter().map(|(name, _)| *name).collect::<Vec<_>>().join(", ")
+}
+
+/// What gateways write of themselves and tell anew: it goes when a copy begins.
+pub(super) const TOLD_ANEW: &str =
+    "DELETE FROM routes; DELETE FROM rates; DELETE FROM nodes; DELETE FROM meta WHERE name = 'routes_told'";
+
+/// A table with something that is not to be lost, and its rows.
+pub(super) fn filled(mut number: impl FnMut(&str) -> Result<i64, Error>) -> Result<Option<(&'static str, i64)>, Error> {
+    for table in TABLES.iter().filter(|table| !["routes", "rates"].contains(&table.name)) {
+        let rows = number(&format!("SELECT count(*) FROM {}", table.name))?;
+        if rows > 0 {
+            return Ok(Some((table.name, rows)));
+        }
+    }
+    Ok(None)
 }
 
 /// What a ledger is told apart by: its marks, the rows of each table, and the states of its events.

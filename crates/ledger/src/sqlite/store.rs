@@ -76,7 +76,7 @@ pub struct Store {
 impl Store {
     /// Opens the ledger of a home, making it when it is not there. Blocks the thread, for at most `patience` on the lock.
     pub fn open(options: &Options) -> Result<Store, OpenError> {
-        let (Owned(locks), connection) = Owned::open(options)?;
+        let (Owned(locks), connection) = Owned::open(options, None)?;
         let path = options.path.clone();
         let at = |error| OpenError::File { path: path.clone(), error };
         schema::refuse_unfinished(&connection).map_err(at)?;
@@ -101,9 +101,10 @@ impl Store {
 pub(crate) struct Owned(Vec<Lock>);
 
 impl Owned {
-    /// Takes the file of a ledger, making it when it is not there, and brings its schema up to date.
-    pub(crate) fn open(options: &Options) -> Result<(Owned, Connection), OpenError> {
-        let locks = lock(options)?;
+    /// Takes the file of a ledger, making it when it is not there, and brings its schema up to date. What `beside` has
+    /// locked need not be locked again: two files of one home.
+    pub(crate) fn open(options: &Options, beside: Option<&Owned>) -> Result<(Owned, Connection), OpenError> {
+        let locks = lock(options, beside.map_or(&[], |owned| &owned.0))?;
         let at = |error| OpenError::File { path: options.path.clone(), error };
         files::prepare(&options.path).map_err(at)?;
         let mut connection = connect(&options.path, false).map_err(at)?;
@@ -113,14 +114,11 @@ impl Owned {
 }
 
 /// The lock of the home, and one beside the database when that is elsewhere: two homes must not share a file.
-fn lock(options: &Options) -> Result<Vec<Lock>, LockError> {
-    let of_home = options.home.join("doorbell.lock");
-    let beside = options.path.with_extension("lock");
-    let mut locks = vec![Lock::take(&of_home, options.patience)?];
-    if beside != of_home {
-        locks.push(Lock::take(&beside, options.patience)?);
-    }
-    Ok(locks)
+fn lock(options: &Options, held: &[Lock]) -> Result<Vec<Lock>, LockError> {
+    let mut paths = vec![options.home.join("doorbell.lock"), options.path.with_extension("lock")];
+    paths.dedup();
+    paths.retain(|path| held.iter().all(|lock| lock.path() != path));
+    paths.iter().map(|path| Lock::take(path, options.patience)).collect()
 }
 
 #[cfg(test)]
