@@ -178,6 +178,9 @@ trait Side {
     fn owned(&self) -> Option<&Owned>;
 }
 
+/// A side that is open.
+type Open = Box<dyn Side>;
+
 /// Rows of a batch at most.
 const BATCH_ROWS: usize = 1000;
 /// Bytes with which a batch is full; its last row may go beyond them.
@@ -231,7 +234,7 @@ pub fn copy(from: &At, to: &At, progress: &mut dyn FnMut(&str, u64)) -> Result<V
 }
 
 /// Opens both sides, and makes sure that they are two, and that nobody else uses them.
-fn open(from: &At, to: &At) -> Result<(Box<dyn Side>, Box<dyn Side>), MigrateError> {
+fn open(from: &At, to: &At) -> Result<(Open, Open), MigrateError> {
     if from.is(to) {
         return Err(MigrateError::Same { place: from.shown() });
     }
@@ -294,14 +297,14 @@ impl At {
         }
     }
 
-    fn open_source(&self) -> Result<Option<Box<dyn Side>>, MigrateError> {
+    fn open_source(&self) -> Result<Option<Open>, MigrateError> {
         Ok(match self {
-            At::File { home, path } => file::File::source(home, path)?.map(|side| Box::new(side) as Box<dyn Side>),
-            At::Database { url, .. } => database::Database::source(url)?.map(|side| Box::new(side) as Box<dyn Side>),
+            At::File { home, path } => file::File::source(home, path)?.map(|side| Box::new(side) as Open),
+            At::Database { url, .. } => database::Database::source(url)?.map(|side| Box::new(side) as Open),
         })
     }
 
-    fn open_destination(&self, source: Option<&Owned>) -> Result<Box<dyn Side>, MigrateError> {
+    fn open_destination(&self, source: Option<&Owned>) -> Result<Open, MigrateError> {
         Ok(match self {
             At::File { home, path } => Box::new(file::File::destination(home, path, source)?),
             At::Database { url, .. } => Box::new(database::Database::destination(url)?),
